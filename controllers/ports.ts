@@ -64,6 +64,8 @@ export interface NomadPort {
   listNomadDeployments(key: JobKey): Promise<readonly NomadDeployment[]>;
   /** Source stored with a job version; `undefined` when there is none. */
   readSubmission(key: JobKey, version: number): Promise<StoredSubmission | undefined>;
+  /** The versions that Nomad still keeps of the live incarnation, newest first; empty when there is no such job. Each carries its own JobModifyIndex. */
+  jobVersions(key: JobKey): Promise<readonly LiveJob[]>;
   /**
    * Dispatches under an idempotency token and reads the named child back.
    * `adopted: false` means Nomad named a child that does not exist (nomad-api §17): look it up by token.
@@ -93,7 +95,17 @@ export interface NomadPort {
 
 /** What a watch tells: "look at this", never "this is so". */
 export type NomadSignal =
-  | { readonly kind: "job"; readonly key: JobKey; readonly index: number }
+  | {
+      readonly kind: "job";
+      readonly key: JobKey;
+      readonly index: number;
+      /** What changed; absent counts as `Job`. Only `Job` can mean drift, the others wake health waits. */
+      readonly topic?: "Job" | "Deployment" | "Allocation" | "Evaluation";
+      /** JobModifyIndex as the event's own payload tells it (0: purged), so that a mere status change costs no read. Absent: not told. */
+      readonly jobModifyIndex?: number;
+      /** Set for a child of a periodic or parameterized job. */
+      readonly parentId?: string;
+    }
   /** A list was read: after every (re)connect and every `resync_interval` (design D21). */
   | { readonly kind: "listed"; readonly namespace: string; readonly jobs: readonly JobStub[]; readonly index: number };
 
@@ -187,7 +199,8 @@ export interface ApplyPort {
   recordApplied(
     id: string,
     version: number,
-    applied: { readonly index: number; readonly jobVersion: number; readonly evalId: string | undefined },
+    /** `jobVersion` is absent when the proof (a plan at the new index) told only the index. */
+    applied: { readonly index: number; readonly jobVersion: number | undefined; readonly evalId: string | undefined },
   ): Promise<Deployment>;
   /** Once only. Notifies. */
   recordPromotionWait(id: string, version: number): Promise<Deployment>;

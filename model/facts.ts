@@ -30,6 +30,6 @@ export interface JobFacts {
   readonly verdict: Verdict | undefined;
   /** Strictest policy the job may not fall below until a person approved once (design D31). */
   readonly policyFloor: Policy | undefined;
-  /** Spec hashes for which an `unknown` difference was registered once (design D29). */
-  readonly unknownRegistered: boolean;
+  /** Spec hash for which an `unknown` difference was registered once, the newest one (design D29). */
+  readonly unknownRegistered: string | undefined;
 }
