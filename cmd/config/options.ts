@@ -1,0 +1,109 @@
+/** The scalar keys of the configuration as flags and environment variables: `http.listen` is `--http-listen` and `NOPS_HTTP_LISTEN`. */
+import { z } from "zod";
+import { configSchema } from "./schema.ts";
+
+export type ScalarKind = "text" | "number" | "boolean" | "list";
+
+/** One key that can be set from the command line and the environment. */
+export interface ScalarOption {
+  /** Path in the file, such as `["http", "listen"]`; `["repositories", 0, "url"]` for the one-repository short form. */
+  readonly path: readonly (string | number)[];
+  /** All flags that set it, the main one first. */
+  readonly flags: readonly string[];
+  readonly variables: readonly string[];
+  readonly kind: ScalarKind;
+  readonly description: string;
+}
+
+const shortFlags: Readonly<Record<string, string>> = {
+  "http.listen": "--listen",
+  "nomad.address": "--nomad-addr",
+};
+
+// Nomad's own variables are honoured where they mean the same; NOMAD_NAMESPACE and NOMAD_REGION are not, since
+// Nomad sets them inside every task and they would silently redirect the operator.
+const nomadVariables: Readonly<Record<string, string>> = {
+  "nomad.address": "NOMAD_ADDR",
+  "nomad.ca_cert": "NOMAD_CACERT",
+  "nomad.client_cert": "NOMAD_CLIENT_CERT",
+  "nomad.client_key": "NOMAD_CLIENT_KEY",
+  "nomad.tls_server_name": "NOMAD_TLS_SERVER_NAME",
+  "nomad.tls_skip_verify": "NOMAD_SKIP_VERIFY",
+};
+
+interface JsonSchema {
+  readonly type?: string;
+  readonly description?: string;
+  readonly properties?: Readonly<Record<string, JsonSchema>>;
+  readonly items?: JsonSchema;
+  readonly anyOf?: readonly JsonSchema[];
+  readonly enum?: readonly unknown[];
+}
+
+/** The JSON Schema of the configuration file, for editors (draft 2020-12). */
+export function configJsonSchema(): object {
+  return z.toJSONSchema(configSchema, { io: "input", unrepresentable: "any" });
+}
+
+/** Every scalar or list-of-text key of the configuration, plus the short form that describes one repository. */
+export function scalarOptions(): readonly ScalarOption[] {
+  const schema = configJsonSchema() as JsonSchema;
+  const general = walk(schema, []);
+  const repository = schema.properties?.["repositories"]?.items;
+  const short = Object.entries(repository?.properties ?? {}).flatMap(([key, value]) => {
+    const kind = kindOf(value);
+    if (kind === undefined || key === "name") return [];
+    const flag = `--git-${dashed(key)}`;
+    return [option(["repositories", 0, key], [flag], [variableOf(["git", key])], kind, value.description)];
+  });
+  return [...general, ...short];
+}
+
+function walk(schema: JsonSchema, path: readonly string[]): ScalarOption[] {
+  return Object.entries(schema.properties ?? {}).flatMap(([key, value]) => {
+    const at = [...path, key];
+    const kind = kindOf(value);
+    if (kind === undefined) return walk(value, at);
+    const dotted = at.join(".");
+    const extraFlag = shortFlags[dotted];
+    const extraVariable = nomadVariables[dotted];
+    return [
+      option(
+        at,
+        [`--${at.map(dashed).join("-")}`, ...(extraFlag === undefined ? [] : [extraFlag])],
+        [variableOf(at), ...(extraVariable === undefined ? [] : [extraVariable])],
+        kind,
+        value.description,
+      ),
+    ];
+  });
+}
+
+function option(
+  path: readonly (string | number)[],
+  flags: readonly string[],
+  variables: readonly string[],
+  kind: ScalarKind,
+  description: string | undefined,
+): ScalarOption {
+  return { path, flags, variables, kind, description: description ?? "" };
+}
+
+function kindOf(schema: JsonSchema): ScalarKind | undefined {
+  const alternatives = schema.anyOf ?? [schema];
+  for (const alternative of alternatives) {
+    if (alternative.type === "string") return "text";
+    if (alternative.type === "integer" || alternative.type === "number") return "number";
+    if (alternative.type === "boolean") return "boolean";
+    if (alternative.type === "array" && alternative.items?.type === "string") return "list";
+  }
+  return undefined;
+}
+
+function dashed(key: string): string {
+  return key.replaceAll("_", "-");
+}
+
+function variableOf(path: readonly string[]): string {
+  return `NOPS_${path.join("_").toUpperCase()}`;
+}

@@ -1,0 +1,151 @@
+/** The configuration of `nops serve` (contract §2): every key, its type, its default, and what it means. */
+import { z } from "zod";
+import { parseDuration } from "../../model/duration.ts";
+import { policies } from "../../model/policy.ts";
+
+const text = z.string();
+const optionalText = z
+  .string()
+  .nullish()
+  .transform((value) => (value === "" || value === null ? undefined : value));
+const name = z
+  .string()
+  .regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/, "must be 1 to 64 letters, digits, '-' or '_', starting with a letter or digit");
+
+/** A duration as Nomad writes it (`90s`, `1h30m`), in ms. */
+function duration(): z.ZodType<number, string> {
+  return z
+    .string()
+    .refine((value) => (parseDuration(value) ?? 0) > 0, { message: 'must be a positive duration such as "90s" or "1h30m"' })
+    .transform((value) => parseDuration(value) ?? 0) as unknown as z.ZodType<number, string>;
+}
+
+const textList = z.array(z.string());
+
+const nomad = z.strictObject({
+  address: text.default("http://127.0.0.1:4646").describe("Address of Nomad's API: http, https or unix socket"),
+  namespaces: textList.min(1).default(["default"]).describe("Namespaces that nops may manage"),
+  region: optionalText.describe("Region; empty: the agent's own"),
+  token_file: optionalText.describe("File with Nomad's token; read again when it changes"),
+  login_auth_method: optionalText.describe("Auth method by which a workload identity is exchanged for a token"),
+  ui_url: optionalText.describe("Address of Nomad's UI for links; empty: no links"),
+  ca_cert: optionalText.describe("File with the certificate authority of Nomad's API"),
+  client_cert: optionalText.describe("File with the client certificate"),
+  client_key: optionalText.describe("File with the client certificate's key"),
+  tls_server_name: optionalText.describe("Name expected in Nomad's certificate"),
+  tls_skip_verify: z.boolean().default(false).describe("Do not verify Nomad's certificate; for tests only"),
+});
+
+const repository = z.strictObject({
+  name: name.describe("Name by which nops calls the repository"),
+  url: text.min(1, "must not be empty").describe("https, ssh or file URL, or a path to a repository"),
+  branch: text.min(1).default("main").describe("Branch to follow"),
+  path: text.default("").describe("Sub-directory with the job files"),
+  poll_interval: duration().default(60_000).describe("How often to look at the branch"),
+  token_file: optionalText.describe("File with the token for https"),
+  username: text.default("git").describe("User sent with the token"),
+  ssh_key_file: optionalText.describe("Private key for ssh"),
+  known_hosts_file: optionalText.describe("Known hosts; required for ssh"),
+  webhook_secret_file: optionalText.describe("Secret of the forge's webhook"),
+  namespaces: textList.default([]).describe("Namespaces the repository may use; empty: all of nomad.namespaces"),
+  files: textList.default([]).describe("Patterns of job files; empty: the default ones"),
+  ignore: textList.default([]).describe("Patterns of files to pass over"),
+  var_files: textList.default([]).describe("Variable files or patterns; later ones win"),
+  variables: z
+    .record(z.string(), z.union([z.string(), z.number(), z.boolean()]))
+    .default({})
+    .describe("Variable values"),
+  environment_variables: z.boolean().default(false).describe("Take NOMAD_VAR_* of the nops process"),
+  managed: z.enum(["meta", "all"]).default("meta").describe('meta: only jobs with nops_managed = "true"; all: every job file'),
+  default_policy: z.enum(policies).default("none").describe("Policy of jobs that name none"),
+});
+
+const http = z.strictObject({
+  listen: text
+    .regex(/^\[?[^\s]*\]?:\d{1,5}$/, 'must be HOST:PORT, such as "127.0.0.1:8080"')
+    .default("127.0.0.1:8080")
+    .describe("Address of API, dashboard and webhooks"),
+  public_url: optionalText.describe("Address under which people reach nops"),
+  trusted_proxies: textList.default([]).describe("Addresses whose X-Forwarded-* headers count"),
+  metrics_token_file: optionalText.describe("Token that /metrics asks for; empty: open"),
+});
+
+const auth = z.strictObject({
+  mode: z
+    .union([z.literal("token"), z.array(z.literal("token")).min(1)])
+    .default("token")
+    .describe("How people and programs prove who they are"),
+  bootstrap_token_file: optionalText.describe("File with one token that may do everything, for automation"),
+  anonymous_read: z
+    .boolean()
+    .default(false)
+    .describe("Let anybody who reaches the address read; refused unless it listens on loopback"),
+});
+
+const approval = z.strictObject({
+  required: z.int().min(1).max(10).default(1).describe("How many different people have to approve"),
+  author_may_approve: z.boolean().default(true).describe("Whether the commit's author may approve"),
+  min_policy: z.record(z.string(), z.enum(policies)).default({}).describe("Namespace pattern to the laxest policy allowed there"),
+});
+
+const engine = z.strictObject({
+  resync_interval: duration().default(600_000).describe("How often all live jobs are listed as a safety net"),
+  replan_interval: duration().default(3_600_000).describe("How often everything is planned again"),
+  apply_timeout: duration().default(600_000).describe("Longest time for a register and its health"),
+  hook_timeout: duration().default(300_000).describe("Longest run of a hook that sets no nops_timeout"),
+  concurrency: z.int().min(1).max(48).default(16).describe("Calls to Nomad in flight"),
+  max_new_deployments_per_cycle: z.int().min(0).default(0).describe("Automatic deployments one commit may start; 0: any number"),
+});
+
+const notification = z.strictObject({
+  type: z.enum(["webhook", "slack", "discord", "ntfy", "gotify"]).describe("Kind of receiver"),
+  url_file: text.min(1).describe("File with the receiver's URL"),
+  token_file: optionalText.describe("File with the receiver's token"),
+  events: z
+    .array(z.enum(["pending_approval", "failed", "awaiting_promotion", "completed"]))
+    .default(["pending_approval", "failed", "awaiting_promotion", "completed"]),
+  namespaces: textList.default([]).describe("Namespace patterns; empty: all"),
+});
+
+/** The whole file. Every section may be left out. */
+export const configSchema = z.strictObject({
+  data_dir: text.min(1).default("./data").describe("Folder of database, lock and git caches; created with mode 0700"),
+  nomad: nomad.prefault({}),
+  repositories: z
+    .array(repository)
+    .min(1, "at least one repository is needed (--git-url names one)")
+    .describe("Git repositories with job files"),
+  http: http.prefault({}),
+  auth: auth.prefault({}),
+  approval: approval.prefault({}),
+  engine: engine.prefault({}),
+  windows: z
+    .strictObject({ time_zone: text.default("UTC").refine(isTimeZone, "must be an IANA time zone such as Europe/Rome") })
+    .prefault({}),
+  notifications: z.array(notification).default([]),
+  retention: z
+    .strictObject({
+      deployments: z.int().min(0).default(0).describe("Days to keep ended deployments; 0: for ever"),
+      events: z.int().min(0).default(0).describe("Days to keep events; 0: for ever"),
+    })
+    .prefault({}),
+  log: z
+    .strictObject({
+      level: z.enum(["debug", "info", "warn", "error"]).default("info"),
+      format: z.enum(["json", "text"]).default("json"),
+    })
+    .prefault({}),
+});
+
+/** A configuration that passed every check; durations in ms. */
+export type Config = z.output<typeof configSchema>;
+export type RepositoryConfig = Config["repositories"][number];
+
+function isTimeZone(zone: string): boolean {
+  try {
+    new Intl.DateTimeFormat("en", { timeZone: zone });
+    return true;
+  } catch {
+    return false;
+  }
+}
