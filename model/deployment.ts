@@ -134,6 +134,8 @@ export interface NewDeployment {
   readonly specHash: string;
   readonly targetHash: string;
   readonly policy: Exclude<Policy, "none">;
+  /** Policy as git has it now, when the stricter old one still counts (design D31). Absent: the same as `policy`. */
+  readonly declaredPolicy?: Exclude<Policy, "none">;
   readonly mode: DeploymentMode;
   readonly state: BirthState;
   readonly baseIndex: number;
@@ -177,6 +179,8 @@ export interface EventRecord {
   readonly namespace: string | undefined;
   readonly jobId: string | undefined;
   readonly deploymentId: string | undefined;
+  /** Repository that the event is about or that the deployment came from. */
+  readonly repository?: string | undefined;
   readonly fromState: DeploymentState | undefined;
   readonly toState: DeploymentState | undefined;
   readonly actor: string;
