@@ -72,7 +72,10 @@ describe("createGlob", () => {
   });
 
   it("agrees with the definition on every short pattern and text", () => {
-    const pattern = fc.array(fc.constantFrom("a", "b", "/", "*", "**", "?", "**/", "/**", "{a,b/}", "{,*}"), { minLength: 1, maxLength: 7 });
+    const pattern = fc.array(fc.constantFrom("a", "b", "/", "*", "**", "?", "**/", "/**", "{a,b/}", "{,*}"), {
+      minLength: 1,
+      maxLength: 7,
+    });
     const text = fc.array(fc.constantFrom("a", "b", "/", "ab"), { maxLength: 8 });
     fc.assert(
       fc.property(pattern, text, (patternParts, textParts) => {

@@ -59,7 +59,8 @@ function expandBraces(pattern: string): readonly string[] {
       if (braces === undefined) done.push(text);
       else for (const part of braces.parts) next.push(text.slice(0, braces.start) + part + text.slice(braces.end));
     }
-    if (done.length + next.length > maxAlternatives) throw invalid(pattern, `its braces stand for more than ${maxAlternatives} alternatives`);
+    if (done.length + next.length > maxAlternatives)
+      throw invalid(pattern, `its braces stand for more than ${maxAlternatives} alternatives`);
     open = next;
   }
   return done;
