@@ -1,0 +1,69 @@
+import type { Position, SourceRange } from "./syntax.ts";
+
+const NON_ASCII = /[^\x00-\x7f]/;
+const segmenter = new Intl.Segmenter("en", { granularity: "grapheme" });
+
+/** Turns offsets of one text into lines, columns and bytes. */
+export class LineMap {
+  readonly #text: string;
+  readonly #filename: string;
+  readonly #lineStarts: number[] = [0];
+  /** Bytes before each line; empty when the text is pure ASCII and bytes equal offsets. */
+  readonly #lineBytes: number[] = [];
+  /** Bytes that came before the text (a byte order mark). */
+  readonly #leadingBytes: number;
+
+  constructor(text: string, filename: string, leadingBytes = 0) {
+    this.#text = text;
+    this.#filename = filename;
+    this.#leadingBytes = leadingBytes;
+    for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) this.#lineStarts.push(at + 1);
+    if (!NON_ASCII.test(text)) return;
+    let bytes = 0;
+    this.#lineStarts.forEach((start, index) => {
+      this.#lineBytes.push(bytes);
+      bytes += Buffer.byteLength(text.slice(start, this.#lineStarts[index + 1] ?? text.length));
+    });
+  }
+
+  /** The place at an offset in UTF-16 units; offsets beyond the text count as its end. */
+  position(offset: number): Position {
+    const at = Math.max(0, Math.min(offset, this.#text.length));
+    const index = this.#lineIndex(at);
+    const start = this.#lineStarts[index] ?? 0;
+    const lineBytes = this.#lineBytes[index];
+    if (lineBytes === undefined) {
+      return { line: index + 1, column: at - start + 1, byte: at + this.#leadingBytes, offset: at };
+    }
+    const before = this.#text.slice(start, at);
+    return {
+      line: index + 1,
+      column: countCharacters(before) + 1,
+      byte: lineBytes + Buffer.byteLength(before) + this.#leadingBytes,
+      offset: at,
+    };
+  }
+
+  range(start: number, end: number): SourceRange {
+    return { filename: this.#filename, start: this.position(start), end: this.position(Math.max(start, end)) };
+  }
+
+  #lineIndex(offset: number): number {
+    let low = 0;
+    let high = this.#lineStarts.length - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if ((this.#lineStarts[middle] ?? 0) <= offset) low = middle;
+      else high = middle - 1;
+    }
+    return low;
+  }
+}
+
+/** How many characters a reader sees in the text (grapheme clusters). */
+export function countCharacters(text: string): number {
+  if (!NON_ASCII.test(text) && !text.includes("\r\n")) return text.length;
+  let count = 0;
+  for (const _ of segmenter.segment(text)) count += 1;
+  return count;
+}
