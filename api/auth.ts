@@ -1,7 +1,7 @@
 /** Who is asking, and may they (design D24, D38). */
 import type { MiddlewareHandler } from "hono";
-import type { Authenticator, Principal } from "./ports.ts";
 import { ApiError } from "./errors.ts";
+import type { Authenticator, Principal } from "./ports.ts";
 
 /** What a token may do. `read` is the default; `admin` is everything. */
 export const capabilities = ["read", "approve", "promote", "retry", "deploy-now", "pause", "fetch", "resolve", "admin"] as const;
@@ -42,7 +42,11 @@ async function bearer(authenticator: Authenticator, header: string): Promise<Pri
 export function demand(principal: Principal, capability: Capability, namespace?: string): void {
   if (namespace !== undefined && !permits(principal, "read", namespace)) throw notFound();
   if (!permits(principal, capability, namespace)) {
-    throw new ApiError(403, "not_permitted", `the token lacks the capability "${capability}"${namespace === undefined ? "" : ` in namespace "${namespace}"`}`);
+    throw new ApiError(
+      403,
+      "not_permitted",
+      `the token lacks the capability "${capability}"${namespace === undefined ? "" : ` in namespace "${namespace}"`}`,
+    );
   }
 }
 
@@ -54,5 +58,6 @@ export function notFound(what = "no such object"): ApiError {
 /** @throws ApiError 403 unless the rights cover every namespace. */
 export function demandEverywhere(principal: Principal, capability: Capability): void {
   demand(principal, capability);
-  if (!principal.everywhere) throw new ApiError(403, "not_permitted", "the token is limited to some namespaces, and this concerns all of them");
+  if (!principal.everywhere)
+    throw new ApiError(403, "not_permitted", "the token is limited to some namespaces, and this concerns all of them");
 }

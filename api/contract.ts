@@ -5,11 +5,32 @@
 import { z } from "@hono/zod-openapi";
 
 const instant = z.string().openapi({ format: "date-time", example: "2026-01-02T03:04:05.678Z" });
-const state = z.enum(["detected", "pending_approval", "pre_hook", "applying", "post_hook", "completed", "failed", "rejected", "superseded"]);
+const state = z.enum([
+  "detected",
+  "pending_approval",
+  "pre_hook",
+  "applying",
+  "post_hook",
+  "completed",
+  "failed",
+  "rejected",
+  "superseded",
+]);
 const policy = z.enum(["auto", "approval", "none"]);
 
 /** Words for how a job stands; the first that applies (operator §19.3), plus `frozen` for files that cannot be judged. */
-export const syncStates = ["invalid", "frozen", "paused", "blocked", "orphan", "pending", "deploying", "held", "drift", "sync"] as const;
+export const syncStates = [
+  "invalid",
+  "frozen",
+  "paused",
+  "blocked",
+  "orphan",
+  "pending",
+  "deploying",
+  "held",
+  "drift",
+  "sync",
+] as const;
 
 export const deploymentSchema = z
   .object({
@@ -82,7 +103,13 @@ export const approvalSchema = z
   .openapi("Approval");
 
 export const frozenHookSchema = z
-  .object({ phase: z.enum(["pre", "post"]), position: z.int(), job: z.string(), revision: z.string(), timeout_seconds: z.number() })
+  .object({
+    phase: z.enum(["pre", "post"]),
+    position: z.int(),
+    job: z.string(),
+    revision: z.string(),
+    timeout_seconds: z.number(),
+  })
   .openapi("FrozenHook");
 
 /** Nomad's job diff with every secret masked. */
@@ -100,14 +127,28 @@ export const deploymentDetailSchema = deploymentSchema
   .openapi("DeploymentDetail");
 
 export const holdSchema = z
-  .object({ kind: z.enum(["paused", "window"]), reason: z.string(), by: z.string().nullable(), since: instant.nullable(), until: instant.nullable() })
+  .object({
+    kind: z.enum(["paused", "window"]),
+    reason: z.string(),
+    by: z.string().nullable(),
+    since: instant.nullable(),
+    until: instant.nullable(),
+  })
   .openapi("Hold");
 
 export const windowSchema = z
-  .object({ open: z.boolean(), changes_at: instant.nullable(), time_zone: z.string(), allow: z.string().nullable(), deny: z.string().nullable() })
+  .object({
+    open: z.boolean(),
+    changes_at: instant.nullable(),
+    time_zone: z.string(),
+    allow: z.string().nullable(),
+    deny: z.string().nullable(),
+  })
   .openapi("Window");
 
-export const issueSchema = z.object({ severity: z.enum(["warn", "error"]), key: z.string(), message: z.string() }).openapi("Issue");
+export const issueSchema = z
+  .object({ severity: z.enum(["warn", "error"]), key: z.string(), message: z.string() })
+  .openapi("Issue");
 
 export const jobSchema = z
   .object({
@@ -144,7 +185,13 @@ export const gateSchema = z
   .openapi("Gate");
 
 export const explanationSchema = z
-  .object({ namespace: z.string(), job: z.string(), summary: z.string(), blocking_gate: z.string().nullable(), gates: z.array(gateSchema) })
+  .object({
+    namespace: z.string(),
+    job: z.string(),
+    summary: z.string(),
+    blocking_gate: z.string().nullable(),
+    gates: z.array(gateSchema),
+  })
   .openapi("Explanation");
 
 export const pauseSchema = z
@@ -160,7 +207,9 @@ export const repositoryStatusSchema = z
     last_check_at: instant.nullable(),
     last_error: z.string().nullable(),
     managed_jobs: z.int(),
-    issues: z.array(z.object({ severity: z.enum(["warn", "error"]), file: z.string(), line: z.int().nullable(), message: z.string() })),
+    issues: z.array(
+      z.object({ severity: z.enum(["warn", "error"]), file: z.string(), line: z.int().nullable(), message: z.string() }),
+    ),
     /** Set while a commit waits for `nops fetch REPO --accept`. */
     held_commit: z.string().nullable(),
   })
@@ -171,7 +220,12 @@ export const statusSchema = z
     version: z.string(),
     mode: z.enum(["active", "read_only", "standby", "restored"]),
     repositories: z.array(repositoryStatusSchema),
-    nomad: z.object({ address: z.string(), reachable: z.boolean(), error: z.string().nullable(), last_contact_at: instant.nullable() }),
+    nomad: z.object({
+      address: z.string(),
+      reachable: z.boolean(),
+      error: z.string().nullable(),
+      last_contact_at: instant.nullable(),
+    }),
     loops: z.record(z.string(), instant.nullable()),
     counts: z.record(z.string(), z.int()),
     paused: pauseSchema,

@@ -1,5 +1,13 @@
 /** One place that turns what was thrown into a status and a body (contract §4). */
-import { ConflictError, InvalidRequestError, NomadError, NopsError, NotFoundError, RefusedError, TerminalError } from "../model/errors.ts";
+import {
+  ConflictError,
+  InvalidRequestError,
+  NomadError,
+  NopsError,
+  NotFoundError,
+  RefusedError,
+  TerminalError,
+} from "../model/errors.ts";
 import type { ErrorJson } from "./contract.ts";
 
 export type ErrorStatus = 400 | 401 | 403 | 404 | 405 | 409 | 413 | 415 | 421 | 429 | 500 | 503;

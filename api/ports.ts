@@ -104,7 +104,11 @@ export interface Webhooks {
   /**
    * `unknown`: no such repository or no secret configured. The payload is never read beyond its signature.
    */
-  receive(repository: string, headers: Readonly<Record<string, string>>, body: Uint8Array): Promise<"accepted" | "refused" | "unknown">;
+  receive(
+    repository: string,
+    headers: Readonly<Record<string, string>>,
+    body: Uint8Array,
+  ): Promise<"accepted" | "refused" | "unknown">;
 }
 
 export interface ApiDependencies {

@@ -1,5 +1,5 @@
 /** The process's log: one line per entry, on stderr, every text passed through the redactor (design D25, operator §24). */
-import { pino } from "pino";
+import { type Logger, pino } from "pino";
 import type { Log, LogFields } from "../model/log.ts";
 
 export interface LogOptions {
@@ -27,9 +27,7 @@ export function createLog(options: LogOptions): Log {
   return wrap(logger);
 }
 
-type Pino = ReturnType<typeof pino>;
-
-function wrap(logger: Pino): Log {
+function wrap(logger: Logger<never>): Log {
   return {
     debug: (message, fields) => logger.debug(fields ?? {}, message),
     info: (message, fields) => logger.info(fields ?? {}, message),

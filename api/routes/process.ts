@@ -1,0 +1,52 @@
+import { createHash, timingSafeEqual } from "node:crypto";
+import type { Hono } from "hono";
+import { bodyLimit } from "hono/body-limit";
+import type { ApiEnv } from "../auth.ts";
+import { ApiError } from "../errors.ts";
+import type { ApiDependencies } from "../ports.ts";
+
+const maxWebhookBytes = 1024 * 1024;
+
+/** Routes of the process itself: probes, version, metrics, webhooks. None needs an API token. */
+export function processRoutes(app: Hono<ApiEnv>, { probes, webhooks }: ApiDependencies): void {
+  app.get("/healthz", async (context) => {
+    const healthy = await probes.healthy();
+    return context.text(healthy ? `ok ${probes.version}\n` : "unhealthy\n", healthy ? 200 : 500);
+  });
+
+  app.get("/readyz", async (context) => {
+    const { ready, reasons } = await probes.ready();
+    return context.json({ ready, reasons }, ready ? 200 : 503);
+  });
+
+  app.get("/version", (context) => context.json({ version: probes.version }));
+
+  app.get("/metrics", async (context) => {
+    const expected = probes.metricsToken();
+    if (expected !== undefined && !sameSecret(context.req.header("authorization") ?? "", `Bearer ${expected}`)) {
+      throw new ApiError(401, "unauthenticated", "metrics ask for a token");
+    }
+    const page = await probes.metrics();
+    return context.body(page.body, 200, { "content-type": page.contentType });
+  });
+
+  app.post("/webhook/:repository", bodyLimit({ maxSize: maxWebhookBytes, onError: tooLarge }), async (context) => {
+    if (context.req.header("content-encoding") !== undefined)
+      throw new ApiError(415, "unsupported_encoding", "the body must not be compressed");
+    const body = new Uint8Array(await context.req.arrayBuffer());
+    const result = await webhooks.receive(context.req.param("repository"), context.req.header(), body);
+    if (result === "refused") throw new ApiError(401, "unauthenticated", "the signature is not valid");
+    if (result === "unknown") throw new ApiError(404, "not_found", "no such webhook");
+    return context.json({ accepted: true }, 202);
+  });
+}
+
+function tooLarge(): never {
+  throw new ApiError(413, "too_large", "the body is too large");
+}
+
+/** Compares in constant time whatever the lengths are. */
+function sameSecret(a: string, b: string): boolean {
+  const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
+  return timingSafeEqual(digest(a), digest(b));
+}
