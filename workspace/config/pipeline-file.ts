@@ -8,7 +8,7 @@ import {
   type LeafYaml,
   leafSchema,
   type PhaseYaml,
-  type phaseSchema,
+  phaseSchema,
   pipelineSchema,
   type StepYaml,
 } from "./schema.ts";
@@ -40,16 +40,12 @@ export function readPipeline(document: YamlDocument, role: PipelineRole): Pipeli
   const complain = complainer(document, issues);
   if (document.value === null) return { pipeline: undefined, inert: true, issues };
   const parsed = parseAt(pipelineSchema, document.value, [], complain);
-  const value = document.value;
-  // Wrong top-level keys must not hide what is wrong inside the phases.
-  const rawPhases = typeof value === "object" && !Array.isArray(value) ? value["phases" as keyof typeof value] : undefined;
-  const phases = parsed?.phases ?? (Array.isArray(rawPhases) && parsed !== undefined ? [] : undefined);
+  // A wrong key at the top must not hide what is wrong inside the phases.
+  const phases = parsed === undefined ? soundPhases(document.value) : (parsed.phases ?? []);
   if (parsed !== undefined && parsed.after !== undefined && role !== "service_deploy") {
     complain(["after"], "after belongs into the deploy.yml of a service");
   }
-  if (phases === undefined || phases === null || phases.length === 0) {
-    return { pipeline: undefined, inert: parsed !== undefined, issues };
-  }
+  if (phases.length === 0) return { pipeline: undefined, inert: parsed !== undefined && issues.length === 0, issues };
   const checked = readPhases(phases, ["phases"], role, complain);
   if (issues.length > 0 || parsed === undefined) return { pipeline: undefined, inert: false, issues };
   return {
@@ -57,6 +53,15 @@ export function readPipeline(document: YamlDocument, role: PipelineRole): Pipeli
     inert: false,
     issues,
   };
+}
+
+function soundPhases(value: Json): z.infer<typeof phaseSchema>[] {
+  const phases = typeof value === "object" && value !== null && "phases" in value ? value.phases : undefined;
+  if (!Array.isArray(phases)) return [];
+  return phases.flatMap((phase) => {
+    const result = phaseSchema.safeParse(phase);
+    return result.success ? [result.data] : [];
+  });
 }
 
 /** Checks phases and their steps; every deviation is reported, the sound ones are returned. */
