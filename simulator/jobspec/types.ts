@@ -44,6 +44,8 @@ export interface Admitted {
   readonly job: ServerJob;
   /** One text, "" when there is nothing to say. */
   readonly warnings: string;
+  /** The same one by one, for a caller that has more to say (`listWarnings` joins them). */
+  readonly warningList: readonly string[];
 }
 
 /** The answer of `/v1/validate/job`. */

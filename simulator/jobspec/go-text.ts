@@ -1,0 +1,25 @@
+/** How Go writes values in texts. */
+
+/** A duration in nanoseconds as `time.Duration` prints it: `1h30m0s`, `1.5s`, `250ms`, `0s`. */
+export function goDuration(nanoseconds: number): string {
+  if (nanoseconds === 0) return "0s";
+  const sign = nanoseconds < 0 ? "-" : "";
+  const ns = Math.abs(nanoseconds);
+  if (ns < 1_000) return `${sign}${ns}ns`;
+  if (ns < 1_000_000) return `${sign}${ns / 1_000}µs`;
+  if (ns < 1_000_000_000) return `${sign}${ns / 1_000_000}ms`;
+  const seconds = (ns % 60_000_000_000) / 1_000_000_000;
+  const minutes = Math.floor(ns / 60_000_000_000);
+  if (minutes === 0) return `${sign}${trimmed(seconds)}s`;
+  if (minutes < 60) return `${sign}${minutes}m${trimmed(seconds)}s`;
+  return `${sign}${Math.floor(minutes / 60)}h${minutes % 60}m${trimmed(seconds)}s`;
+}
+
+function trimmed(seconds: number): string {
+  return seconds.toFixed(9).replace(/\.?0+$/, "");
+}
+
+/** A list of texts as `%q` prints it: `["a" "b"]`. */
+export function goQuoteList(texts: readonly string[]): string {
+  return `[${texts.map((t) => JSON.stringify(t)).join(" ")}]`;
+}
