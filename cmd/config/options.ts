@@ -32,7 +32,7 @@ const nomadVariables: Readonly<Record<string, string>> = {
 };
 
 interface JsonSchema {
-  readonly type?: string;
+  readonly type?: string | readonly string[];
   readonly description?: string;
   readonly properties?: Readonly<Record<string, JsonSchema>>;
   readonly items?: JsonSchema;
@@ -90,14 +90,24 @@ function option(
 }
 
 function kindOf(schema: JsonSchema): ScalarKind | undefined {
-  const alternatives = schema.anyOf ?? [schema];
-  for (const alternative of alternatives) {
-    if (alternative.type === "string") return "text";
-    if (alternative.type === "integer" || alternative.type === "number") return "number";
-    if (alternative.type === "boolean") return "boolean";
-    if (alternative.type === "array" && alternative.items?.type === "string") return "list";
+  for (const alternative of schema.anyOf ?? []) {
+    const kind = kindOf(alternative);
+    if (kind !== undefined) return kind;
   }
-  return undefined;
+  const type = typeof schema.type === "string" ? schema.type : schema.type?.find((name) => name !== "null");
+  switch (type) {
+    case "string":
+      return "text";
+    case "integer":
+    case "number":
+      return "number";
+    case "boolean":
+      return "boolean";
+    case "array":
+      return schema.items?.type === "string" ? "list" : undefined;
+    default:
+      return undefined;
+  }
 }
 
 function dashed(key: string): string {
