@@ -19,7 +19,13 @@ export interface Agents {
 
 /** Keep-alive connections, at most `maxSockets` of them. A unix socket is dialled whatever host the URL names. */
 export function createAgents(address: NomadAddress, maxSockets: number): Agents {
-  const options = { keepAlive: true, maxSockets, maxTotalSockets: maxSockets, maxFreeSockets: maxSockets, timeout: IDLE_SOCKET_MS };
+  const options = {
+    keepAlive: true,
+    maxSockets,
+    maxTotalSockets: maxSockets,
+    maxFreeSockets: maxSockets,
+    timeout: IDLE_SOCKET_MS,
+  };
   const plain = new http.Agent(options);
   const { socketPath } = address;
   if (socketPath !== undefined) Object.assign(plain, { createConnection: () => connect({ path: socketPath }) });

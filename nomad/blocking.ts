@@ -1,6 +1,5 @@
 import type { JobKey } from "../model/job-key.ts";
 import type { AllocationStub, Evaluation, JobStub, LiveJob, NomadDeployment } from "../model/nomad.ts";
-import { orUndefined } from "./optional.ts";
 import { jobPath, namespaceOf } from "./paths.ts";
 import { jobListRequest, newestFirst } from "./rollout.ts";
 import type { NomadRequest, NomadTransport } from "./transport.ts";
@@ -45,7 +44,7 @@ export function createBlocking(transport: NomadTransport) {
   }
 
   return {
-    /** `undefined` when the job does not exist; the index is then not told and is 0. */
+    /** `undefined` when the job does not exist. */
     async blockOnJob(key: JobKey, options: BlockOptions): Promise<Blocked<LiveJob | undefined>> {
       const request: NomadRequest = {
         operation: "block_on_job",
@@ -55,9 +54,10 @@ export function createBlocking(transport: NomadTransport) {
         path: jobPath(key),
         query: namespaceOf(key),
         decoding: "exact",
+        absent: "job not found",
       };
-      const answer = await orUndefined(block(request, options), "job not found");
-      return { index: answer?.index ?? 0, value: answer?.value as LiveJob | undefined };
+      const answer = await block(request, options);
+      return { index: answer.index, value: answer.value as LiveJob | undefined };
     },
 
     async blockOnJobs(namespace: string, options: BlockOptions): Promise<Blocked<readonly JobStub[]>> {

@@ -27,7 +27,8 @@ const DISABLED = /registration, dispatch, and scale are disabled/i;
 const NOT_PERMITTED = /permission denied|acl token (not found|expired)|token is expired/i;
 const NOTHING_HAPPENED =
   /no cluster leader|not ready to serve consistent reads|no path to region|failed to get conn|dial (tcp|unix)|too many concurrent connections/i;
-const LOST_AT_END = /(\bEOF|i\/o timeout|connection reset by peer|broken pipe|connection refused|context (deadline exceeded|canceled))$/i;
+const LOST_AT_END =
+  /(\bEOF|i\/o timeout|connection reset by peer|broken pipe|connection refused|context (deadline exceeded|canceled))$/i;
 const LOST = /leadership (lost|transfer)|timed out enqueuing operation|raft is (already )?shutdown|node is not the leader/i;
 const LOST_RPC = /^rpc error: (?!.*errors? occurred).*(EOF|timeout|timed out|connection refused)/i;
 const NOT_FOUND =
@@ -57,7 +58,12 @@ export function kindOfAnswer(status: number, text: string, effect: Effect): Noma
 /** Error for an answer with a status that is no success. `text` is Nomad's own, already freed of the token. */
 export function answerError(
   call: CallWords,
-  answer: { readonly status: number; readonly text: string; readonly retryAfterMs: number | undefined; readonly location?: string },
+  answer: {
+    readonly status: number;
+    readonly text: string;
+    readonly retryAfterMs: number | undefined;
+    readonly location?: string;
+  },
 ): NomadError {
   const kind = kindOfAnswer(answer.status, answer.text, call.effect);
   const redirect = answer.status >= 300 && answer.status < 400;

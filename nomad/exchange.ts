@@ -66,7 +66,11 @@ export function exchange(out: Outgoing, maxBytes: number, stopper: Stopper): Pro
     stream.once("end", () => {
       const { status, headers } = progress;
       if (status === undefined) fail("network");
-      else settle({ ok: true, answer: { status, headers, body: chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks) } });
+      else
+        settle({
+          ok: true,
+          answer: { status, headers, body: chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks) },
+        });
     });
     stream.on("error", (error: unknown) => {
       const code = codeOf(error);

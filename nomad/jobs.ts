@@ -1,9 +1,17 @@
 import { NomadError } from "../model/errors.ts";
 import type { JobKey } from "../model/job-key.ts";
-import type { JobDiff, JobSpec, LiveJob, PlacementFailures, PlanResult, RegisterResult, StoredSubmission, Submission } from "../model/nomad.ts";
+import type {
+  JobDiff,
+  JobSpec,
+  LiveJob,
+  PlacementFailures,
+  PlanResult,
+  RegisterResult,
+  StoredSubmission,
+  Submission,
+} from "../model/nomad.ts";
 import { unwrapJob, withoutServerFields } from "./job-body.ts";
 import { approximate, decodeExact } from "./json.ts";
-import { orUndefined } from "./optional.ts";
 import { jobPath, namespaceOf } from "./paths.ts";
 import type { NomadTransport } from "./transport.ts";
 
@@ -103,7 +111,11 @@ export function createJobs(transport: NomadTransport) {
         path: "/v1/validate/job",
         body: { Job: withoutServerFields(spec) },
       });
-      const { ValidationErrors, Error: text, Warnings } = value as {
+      const {
+        ValidationErrors,
+        Error: text,
+        Warnings,
+      } = value as {
         readonly ValidationErrors?: readonly string[] | null;
         readonly Error?: string;
         readonly Warnings?: string;
@@ -114,53 +126,48 @@ export function createJobs(transport: NomadTransport) {
 
     /** The live job, stopped ones included; `undefined` when Nomad has none. `SubmitTime` is only near the true value. */
     async readJob(key: JobKey): Promise<LiveJob | undefined> {
-      const answer = await orUndefined(
-        transport.call({
-          operation: "read_job",
-          what: `read job ${key}`,
-          effect: "read",
-          method: "GET",
-          path: jobPath(key),
-          query: namespaceOf(key),
-          decoding: "exact",
-        }),
-        "job not found",
-      );
-      return answer === undefined ? undefined : readableTimes(answer.value as LiveJob);
+      const answer = await transport.call({
+        operation: "read_job",
+        what: `read job ${key}`,
+        effect: "read",
+        method: "GET",
+        path: jobPath(key),
+        query: namespaceOf(key),
+        decoding: "exact",
+        absent: "job not found",
+      });
+      const job = answer.value as LiveJob | undefined;
+      return job === undefined ? undefined : readableTimes(job);
     },
 
     /** The versions that Nomad still keeps of the live incarnation, newest first; empty when there is no such job. */
     async jobVersions(key: JobKey): Promise<readonly LiveJob[]> {
-      const answer = await orUndefined(
-        transport.call({
-          operation: "job_versions",
-          what: `read versions of job ${key}`,
-          effect: "read",
-          method: "GET",
-          path: jobPath(key, "/versions"),
-          query: namespaceOf(key),
-          decoding: "exact",
-        }),
-        "not found",
-      );
-      const versions = (answer?.value as { readonly Versions?: readonly LiveJob[] | null } | undefined)?.Versions ?? [];
+      const answer = await transport.call({
+        operation: "job_versions",
+        what: `read versions of job ${key}`,
+        effect: "read",
+        method: "GET",
+        path: jobPath(key, "/versions"),
+        query: namespaceOf(key),
+        decoding: "exact",
+        absent: "job versions not found",
+      });
+      const versions = (answer.value as { readonly Versions?: readonly LiveJob[] | null } | undefined)?.Versions ?? [];
       return versions.map(readableTimes).sort((a, b) => b.Version - a.Version);
     },
 
     /** Source stored with a job version (nomad-api §3.5); `undefined` when there is none. */
     async readSubmission(key: JobKey, version: number): Promise<StoredSubmission | undefined> {
-      const answer = await orUndefined(
-        transport.call({
-          operation: "read_submission",
-          what: `read the source of job ${key} version ${version}`,
-          effect: "read",
-          method: "GET",
-          path: jobPath(key, "/submission"),
-          query: { ...namespaceOf(key), version },
-        }),
-        "not found",
-      );
-      return answer?.value as StoredSubmission | undefined;
+      const answer = await transport.call({
+        operation: "read_submission",
+        what: `read the source of job ${key} version ${version}`,
+        effect: "read",
+        method: "GET",
+        path: jobPath(key, "/submission"),
+        query: { ...namespaceOf(key), version },
+        absent: "job source not found",
+      });
+      return answer.value as StoredSubmission | undefined;
     },
   };
 }

@@ -6,7 +6,8 @@ export const MAX_RETRIES = 2;
 const BASE_MS = 200;
 
 // 500s after which asking again soon makes sense (nomad-api §11); other 500s stay until spec or cluster change.
-const RETRYABLE_500 = /no cluster leader|not ready to serve consistent reads|failed to get conn|leadership lost|\bEOF|connection refused/i;
+const RETRYABLE_500 =
+  /no cluster leader|not ready to serve consistent reads|failed to get conn|leadership lost|\bEOF|connection refused/i;
 
 /** Whether a GET with this answer may be sent again by itself. */
 export function retryableAnswer(status: number, text: string): boolean {

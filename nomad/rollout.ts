@@ -1,6 +1,5 @@
 import type { JobKey } from "../model/job-key.ts";
 import type { AllocationStub, Evaluation, NomadDeployment } from "../model/nomad.ts";
-import { orUndefined } from "./optional.ts";
 import { jobPath, namespaceOf } from "./paths.ts";
 import type { NomadRequest, NomadTransport } from "./transport.ts";
 
@@ -45,32 +44,28 @@ export function createRollout(transport: NomadTransport) {
 
     /** `undefined` when there is none, or it is gone with its job. */
     async readNomadDeployment(id: string): Promise<NomadDeployment | undefined> {
-      const answer = await orUndefined(
-        transport.call({
-          operation: "read_deployment",
-          what: `read Nomad deployment ${id}`,
-          effect: "read",
-          method: "GET",
-          path: `/v1/deployment/${encodeURIComponent(id)}`,
-        }),
-        "deployment not found",
-      );
-      return answer?.value as NomadDeployment | undefined;
+      const answer = await transport.call({
+        operation: "read_deployment",
+        what: `read Nomad deployment ${id}`,
+        effect: "read",
+        method: "GET",
+        path: `/v1/deployment/${encodeURIComponent(id)}`,
+        absent: "deployment not found",
+      });
+      return answer.value as NomadDeployment | undefined;
     },
 
     /** `undefined` when there is none, or it was garbage collected. */
     async readEvaluation(id: string): Promise<Evaluation | undefined> {
-      const answer = await orUndefined(
-        transport.call({
-          operation: "read_evaluation",
-          what: `read evaluation ${id}`,
-          effect: "read",
-          method: "GET",
-          path: `/v1/evaluation/${encodeURIComponent(id)}`,
-        }),
-        "eval not found",
-      );
-      return answer?.value as Evaluation | undefined;
+      const answer = await transport.call({
+        operation: "read_evaluation",
+        what: `read evaluation ${id}`,
+        effect: "read",
+        method: "GET",
+        path: `/v1/evaluation/${encodeURIComponent(id)}`,
+        absent: "eval not found",
+      });
+      return answer.value as Evaluation | undefined;
     },
 
     /** Promotes every waiting canary of the deployment. @throws NomadError `not_found`. */

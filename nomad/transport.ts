@@ -32,6 +32,11 @@ export interface NomadRequest {
   readonly decoding?: Decoding;
   /** Default `object`, or `any` when the decoding is no JSON. */
   readonly shape?: Shape;
+  /**
+   * Nomad's words in a 404 that mean "there is no such object": the call then succeeds with `undefined`. A 404 in other
+   * words (a proxy, a wrong address) must never pass for an absent job.
+   */
+  readonly absent?: string;
   /** Milliseconds, retries included. Default: the client's. */
   readonly timeoutMs?: number;
   /** Bytes after decompression. Default: the client's. */
@@ -180,8 +185,10 @@ async function attemptWith(channel: Channel, token: string | undefined, request:
     return { ok: false, error: failureError(request, failure), retryable };
   }
   const { answer } = exchanged;
-  if (answer.status < 200 || answer.status > 299) return refusal(channel, request, out, token, answer);
+  const absent = isAbsent(request, answer);
+  if (!absent && (answer.status < 200 || answer.status > 299)) return refusal(channel, request, out, token, answer);
   try {
+    if (absent) return { ok: true, answer: decodeAnswer(answer, "none", "any") };
     const decoding = request.decoding ?? "json";
     const shape = request.shape ?? (decoding === "text" || decoding === "none" ? "any" : "object");
     return { ok: true, answer: decodeAnswer(answer, decoding, shape) };
@@ -189,6 +196,10 @@ async function attemptWith(channel: Channel, token: string | undefined, request:
     const failure = { reason: "unreadable", sent: true, code: undefined, status: answer.status } as const;
     return { ok: false, error: failureError(request, failure), retryable: false };
   }
+}
+
+function isAbsent(request: NomadRequest, answer: Incoming): boolean {
+  return request.absent !== undefined && answer.status === 404 && answer.body.toString("utf8").includes(request.absent);
 }
 
 function refusal(channel: Channel, request: NomadRequest, out: Outgoing, token: string | undefined, answer: Incoming): Outcome {
