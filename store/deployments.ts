@@ -1,0 +1,264 @@
+import { and, eq, inArray, sql } from "drizzle-orm";
+import { type Deployment, engineActor, type FrozenHook, type Move, type NewDeployment } from "../model/deployment.ts";
+import { ConflictError, NotFoundError } from "../model/errors.ts";
+import { activeStates, type DeploymentState, transition } from "../model/lifecycle.ts";
+import type { Connection } from "./connection.ts";
+import { isUniqueViolation } from "./errors.ts";
+import type { EventLog, NewEvent } from "./events.ts";
+import type { Outbox } from "./outbox.ts";
+import { deploymentColumns, toDeployment } from "./rows.ts";
+import { deploymentHooks, deployments, windowLifts } from "./schema.ts";
+import { sealOf, storedJson } from "./sealed.ts";
+
+/** Columns that may change without a change of state. */
+export type DeploymentChange = Partial<
+  Pick<
+    typeof deployments.$inferInsert,
+    | "baseIndex"
+    | "appliedIndex"
+    | "appliedVersion"
+    | "evalId"
+    | "retriedBy"
+    | "retriedAt"
+    | "reschedule"
+    | "rescheduleIntentAt"
+    | "rerunUnknownHooks"
+    | "promotionWaitSince"
+    | "promotedAt"
+  >
+>;
+
+/** The deployments table and its only writers: `create`, `move`, and guarded changes that keep the state (design D15). */
+export class Deployments {
+  readonly #connection: Connection;
+  readonly #events: EventLog;
+  readonly #outbox: Outbox;
+  readonly #byId;
+  readonly #updateState;
+  readonly #hasActive;
+
+  constructor(connection: Connection, events: EventLog, outbox: Outbox) {
+    this.#connection = connection;
+    this.#events = events;
+    this.#outbox = outbox;
+    const p = sql.placeholder;
+    const { orm } = connection;
+    this.#byId = orm.select(deploymentColumns).from(deployments).where(eq(deployments.id, p("id"))).prepare();
+    this.#hasActive = orm
+      .select({ id: deployments.id })
+      .from(deployments)
+      .where(
+        and(
+          eq(deployments.namespace, p("namespace")),
+          eq(deployments.jobId, p("jobId")),
+          inArray(deployments.state, [...activeStates]),
+        ),
+      )
+      .prepare();
+    this.#updateState = orm
+      .update(deployments)
+      .set({
+        state: sql`${p("state")}`,
+        version: sql`${deployments.version} + 1`,
+        reason: sql`${p("reason")}`,
+        error: sql`${p("error")}`,
+        decidedBy: sql`${p("decidedBy")}`,
+        decidedAt: sql`${p("decidedAt")}`,
+        enteredAt: sql`${p("now")}`,
+        updatedAt: sql`${p("now")}`,
+      })
+      .where(and(eq(deployments.id, p("id")), eq(deployments.version, p("version"))))
+      .prepare();
+  }
+
+  /** See `CreationPort.create`. */
+  async create(input: NewDeployment): Promise<Deployment> {
+    try {
+      return this.#connection.write(() => this.#insert(input));
+    } catch (error) {
+      throw isUniqueViolation(error) ? activeError(input, error) : error;
+    }
+  }
+
+  /** See `MovePort.move`. */
+  async move(id: string, version: number, move: Move): Promise<Deployment> {
+    return this.#connection.write(() => this.moveWithin(this.requireVersion(id, version), move));
+  }
+
+  /** The row, by whatever transaction is open. */
+  find(id: string): Deployment | undefined {
+    const row = this.#byId.get({ id });
+    return row === undefined ? undefined : toDeployment(row);
+  }
+
+  /** @throws NotFoundError `deployment_not_found`. */
+  require(id: string): Deployment {
+    const found = this.find(id);
+    if (found === undefined) throw new NotFoundError(`there is no deployment ${id}`, { code: "deployment_not_found" });
+    return found;
+  }
+
+  /** @throws NotFoundError; ConflictError `stale_version` when the row was written since the caller read it. */
+  requireVersion(id: string, version: number): Deployment {
+    const found = this.require(id);
+    if (found.version === version) return found;
+    throw new ConflictError(`deployment ${id} has version ${found.version}, not ${version}: somebody else moved first`, {
+      code: "stale_version",
+    });
+  }
+
+  /**
+   * Moves a row that was read in the same transaction. `decidedBy` replaces the actor's name as the one who decided.
+   * @throws ConflictError `not_allowed` when the transition table has no such edge.
+   */
+  moveWithin(current: Deployment, move: Move, decidedBy = move.actor.name): Deployment {
+    const to = transition(current, move.trigger);
+    if (to === undefined) {
+      throw new ConflictError(`deployment ${current.id} cannot ${move.trigger} from ${current.state}`, { code: "not_allowed" });
+    }
+    const now = this.#connection.now();
+    const decides = move.trigger === "approve" || move.trigger === "reject";
+    const change = {
+      state: to,
+      reason: move.reason,
+      error: to === "failed" ? this.#connection.redact(move.message) : current.error,
+      decidedBy: decides ? decidedBy : current.decidedBy,
+      decidedAt: decides ? now : current.decidedAt,
+      enteredAt: now,
+      updatedAt: now,
+    };
+    this.#assertOne(
+      this.#updateState.run({
+        id: current.id,
+        version: current.version,
+        state: to,
+        reason: change.reason,
+        error: change.error ?? null,
+        decidedBy: change.decidedBy ?? null,
+        decidedAt: change.decidedAt ?? null,
+        now,
+      }),
+      current,
+    );
+    const event = this.#events.append({ ...about(current), ...move, kind: "state", fromState: current.state, toState: to });
+    this.#notify(current.id, to, event.seq);
+    return { ...current, ...change, version: current.version + 1 };
+  }
+
+  /** Writes columns that are not the state, with an event that names the state twice (operator §10.3). */
+  changeWithin(current: Deployment, change: DeploymentChange, event: Omit<NewEvent, "kind"> & { readonly kind: string }): Deployment {
+    const result = this.#connection.orm
+      .update(deployments)
+      .set({ ...change, version: current.version + 1, updatedAt: this.#connection.now() })
+      .where(and(eq(deployments.id, current.id), eq(deployments.version, current.version)))
+      .run();
+    this.#assertOne(result, current);
+    this.noteWithin(current, event);
+    return this.require(current.id);
+  }
+
+  /** Appends an event about a deployment that stays as it is. Gives the event's number. */
+  noteWithin(current: Deployment, event: Omit<NewEvent, "namespace" | "jobId" | "deploymentId" | "repository">): number {
+    return this.#events.append({ ...about(current), fromState: current.state, toState: current.state, ...event }).seq;
+  }
+
+  #insert(input: NewDeployment): Deployment {
+    // The index guards active rows only; one that is born failed must not hide an active one either.
+    if (input.state === "failed" && this.#hasActive.get({ namespace: input.namespace, jobId: input.jobId }) !== undefined) {
+      throw activeError(input);
+    }
+    const id = this.#connection.newId();
+    const now = this.#connection.now();
+    const { hooks, spec, diff, message, declaredPolicy, reschedule, retryOf, windowLiftedBy, ...plain } = input;
+    const jobSpec = storedJson(spec.spec);
+    const submission = storedJson(spec.submission);
+    const text = this.#connection.redact(message);
+    this.#connection.orm
+      .insert(deployments)
+      .values({
+        ...plain,
+        id,
+        jobSpec,
+        submission,
+        storedHash: sealOf(jobSpec, submission),
+        planDiff: diff === undefined ? null : storedJson(diff),
+        declaredPolicy: declaredPolicy ?? (input.reason === "policy_lowered" ? "auto" : input.policy),
+        birthState: input.state,
+        version: 1,
+        error: input.state === "failed" ? text : null,
+        hasPreHooks: hooks.some((hook) => hook.phase === "pre"),
+        hasPostHooks: hooks.some((hook) => hook.phase === "post"),
+        notifyCompleted: spec.spec.Meta?.nops_notify_completed === "true",
+        retryOf: retryOf ?? null,
+        reschedule: reschedule ?? (retryOf === undefined ? false : (this.find(retryOf)?.reschedule ?? false)),
+        windowLiftedBy: windowLiftedBy ?? null,
+        enteredAt: now,
+        createdAt: now,
+        updatedAt: now,
+      })
+      .run();
+    for (const hook of hooks) this.#insertHook(id, hook);
+    if (windowLiftedBy !== undefined) this.#useLift(input);
+    const created = this.require(id);
+    this.#noteBirth(created, input);
+    return created;
+  }
+
+  #insertHook(deploymentId: string, hook: FrozenHook): void {
+    const spec = storedJson(hook.spec);
+    this.#connection.orm
+      .insert(deploymentHooks)
+      .values({ ...hook, deploymentId, spec, storedHash: sealOf(spec, hook.hash, hook.revisionId) })
+      .run();
+  }
+
+  #useLift(input: NewDeployment): void {
+    this.#connection.orm
+      .delete(windowLifts)
+      .where(and(eq(windowLifts.namespace, input.namespace), eq(windowLifts.jobId, input.jobId)))
+      .run();
+  }
+
+  /** The log reads as if every deployment had been `detected` first (operator §8.3 i). */
+  #noteBirth(created: Deployment, input: NewDeployment): void {
+    const base = { ...about(created), kind: "state", actor: engineActor, reason: input.reason, message: input.message };
+    let event = this.#events.append({ ...base, toState: "detected" });
+    if (created.state !== "detected") event = this.#events.append({ ...base, fromState: "detected", toState: created.state });
+    this.#notify(created.id, created.state, event.seq);
+  }
+
+  #notify(id: string, state: DeploymentState, eventId: number): void {
+    if (state === "pending_approval" || state === "failed") this.#outbox.add(state, id, eventId);
+    if (state === "completed" && this.#wantsCompleted(id)) this.#outbox.add("completed", id, eventId);
+  }
+
+  #wantsCompleted(id: string): boolean {
+    const row = this.#connection.orm
+      .select({ wanted: deployments.notifyCompleted })
+      .from(deployments)
+      .where(eq(deployments.id, id))
+      .get();
+    return row?.wanted === true;
+  }
+
+  #assertOne(result: { readonly changes: number }, current: Deployment): void {
+    if (result.changes === 1) return;
+    throw new ConflictError(`deployment ${current.id} was written by somebody else`, { code: "stale_version" });
+  }
+}
+
+function activeError(input: NewDeployment, cause?: unknown): ConflictError {
+  return new ConflictError(`job ${input.namespace}/${input.jobId} already has an active deployment`, {
+    code: "active_deployment",
+    cause,
+  });
+}
+
+function about(deployment: Deployment): Pick<NewEvent, "namespace" | "jobId" | "deploymentId" | "repository"> {
+  return {
+    namespace: deployment.namespace,
+    jobId: deployment.jobId,
+    deploymentId: deployment.id,
+    repository: deployment.repository,
+  };
+}
