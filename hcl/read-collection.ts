@@ -36,7 +36,7 @@ function readItem(context: TreeContext, node: Node, depth: number): ObjectItem |
   const keyName = bareName(key, keyNode);
   if (keyName === undefined && key.kind === "variable") {
     const detail =
-      'If this expression is intended to be a reference, wrap it in parentheses. If it\'s instead intended as a literal name containing periods, wrap it in quotes to create a string literal.';
+      "If this expression is intended to be a reference, wrap it in parentheses. If it's instead intended as a literal name containing periods, wrap it in quotes to create a string literal.";
     report(context, key.range, "Ambiguous attribute key", detail);
   }
   return { ...(keyName === undefined ? {} : { keyName }), key, value };

@@ -1,8 +1,8 @@
 import type { Node } from "web-tree-sitter";
 import { readExpression } from "./read-expression.ts";
 import type { Expression, TemplateExpression, TemplatePart } from "./syntax.ts";
-import { childOf, rangeOf, report, type TreeContext } from "./tree-context.ts";
 import { type TemplateExtent, type TemplateToken, templateTokens } from "./template-tokens.ts";
+import { childOf, rangeOf, report, type TreeContext } from "./tree-context.ts";
 
 /** Reads a quoted string, a quoted template or a heredoc. */
 export function readTemplate(context: TreeContext, node: Node, depth: number): Expression {
@@ -111,7 +111,12 @@ class TemplateReader {
     const inner = childOf(node, "expression");
     if (inner !== undefined) return readExpression(this.#context, inner, this.#depth + 1);
     const range = rangeOf(this.#context, node);
-    report(this.#context, range, "Invalid expression", "Expected the start of an expression, but found an invalid expression token.");
+    report(
+      this.#context,
+      range,
+      "Invalid expression",
+      "Expected the start of an expression, but found an invalid expression token.",
+    );
     return { kind: "invalid", range };
   }
 

@@ -45,7 +45,8 @@ function applySteps(context: TreeContext, start: Expression, steps: readonly Pos
     if (step.kind === "attribute_splat" || step.kind === "full_splat") {
       // A full splat takes everything behind it into each element, an attribute splat only the names.
       const rest = steps.slice(at + 1);
-      const stop = step.kind === "full_splat" ? -1 : rest.findIndex((next) => next.kind !== "attribute" && next.kind !== "legacy_index");
+      const stop =
+        step.kind === "full_splat" ? -1 : rest.findIndex((next) => next.kind !== "attribute" && next.kind !== "legacy_index");
       const taken = stop === -1 ? rest : rest.slice(0, stop);
       const markerRange = rangeOf(context, step.node);
       const each = applySteps(context, { kind: "splat_item", range: markerRange }, taken, depth + 1);

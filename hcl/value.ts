@@ -1,11 +1,28 @@
 import { compareNumbers, type HclNumber, numberFromInteger } from "./number.ts";
 
 /** A type of the language (cty's type system, which Nomad's HCL2 uses). `any` is the type not known yet. */
-export type Type =
-  | { readonly kind: "string" | "number" | "bool" | "any" }
-  | { readonly kind: "list" | "set" | "map"; readonly element: Type }
-  | { readonly kind: "tuple"; readonly items: readonly Type[] }
-  | { readonly kind: "object"; readonly attributes: ReadonlyMap<string, Type>; readonly optional?: ReadonlySet<string> };
+export type Type = SimpleType | CollectionType | TupleType | ObjectType;
+
+export interface SimpleType {
+  readonly kind: "string" | "number" | "bool" | "any";
+}
+
+export interface CollectionType {
+  readonly kind: "list" | "set" | "map";
+  readonly element: Type;
+}
+
+export interface TupleType {
+  readonly kind: "tuple";
+  readonly items: readonly Type[];
+}
+
+export interface ObjectType {
+  readonly kind: "object";
+  readonly attributes: ReadonlyMap<string, Type>;
+  /** Names that may be missing; only in constraints. */
+  readonly optional?: ReadonlySet<string>;
+}
 
 /** A value of the language. Plain data; never changed after it was made. */
 export type Value =
@@ -19,16 +36,14 @@ export type Value =
   | { readonly kind: "map"; readonly element: Type; readonly entries: ReadonlyMap<string, Value> }
   | { readonly kind: "object"; readonly entries: ReadonlyMap<string, Value> };
 
-export type StringValue = Extract<Value, { kind: "string" }>;
-export type NumberValue = Extract<Value, { kind: "number" }>;
-
 export const STRING: Type = { kind: "string" };
 export const NUMBER: Type = { kind: "number" };
 export const BOOL: Type = { kind: "bool" };
 export const ANY: Type = { kind: "any" };
 
+/** A string; like cty it is kept in Unicode's composed form (NFC). */
 export function stringValue(value: string): Value {
-  return { kind: "string", value };
+  return { kind: "string", value: value.normalize("NFC") };
 }
 
 export function numberValue(value: HclNumber): Value {
@@ -144,6 +159,7 @@ export function sameType(a: Type, b: Type): boolean {
 /** Whether two values are the same, types included (a list never equals a tuple). */
 export function equalValues(a: Value, b: Value): boolean {
   if (a.kind === "null" || b.kind === "null") return a.kind === b.kind;
+  if (!sameType(typeOf(a), typeOf(b))) return false;
   if ("items" in a && "items" in b) {
     if (a.kind !== b.kind || a.items.length !== b.items.length) return false;
     return a.items.every((item, index) => equalValues(item, b.items[index] ?? nullValue()));
@@ -167,18 +183,4 @@ export function isWhollyKnown(value: Value): boolean {
   if ("items" in value) return value.items.every(isWhollyKnown);
   if ("entries" in value) return [...value.entries.values()].every(isWhollyKnown);
   return true;
-}
-
-/** A type in the words of messages: `list of string`, `object`. */
-export function friendlyType(type: Type): string {
-  switch (type.kind) {
-    case "any":
-      return "dynamic";
-    case "list":
-    case "set":
-    case "map":
-      return type.element.kind === "any" ? `${type.kind} of any single type` : `${type.kind} of ${friendlyType(type.element)}`;
-    default:
-      return type.kind;
-  }
 }
