@@ -5,6 +5,7 @@ import type { ConfigIssue } from "./issues.ts";
 import { type Complain, complainer, parseAt } from "./parse.ts";
 import {
   groupSchema,
+  isGroup,
   type LeafYaml,
   leafSchema,
   type PhaseYaml,
@@ -25,6 +26,8 @@ export interface PipelineFile {
   readonly phases: readonly PhaseYaml[];
   /** The file's values as written: what the config hash covers (workspace §7.3). */
   readonly raw: Json;
+  /** Line of a step, or of its phase. */
+  readonly lineOf: (phase: string, step?: string) => number | undefined;
 }
 
 export interface PipelineResult {
@@ -49,10 +52,29 @@ export function readPipeline(document: YamlDocument, role: PipelineRole): Pipeli
   const checked = readPhases(phases, ["phases"], role, complain);
   if (issues.length > 0 || parsed === undefined) return { pipeline: undefined, inert: false, issues };
   return {
-    pipeline: { file: document.file, log: parsed.log, after: parsed.after ?? [], phases: checked, raw: document.value },
+    pipeline: {
+      file: document.file,
+      log: parsed.log,
+      after: parsed.after ?? [],
+      phases: checked,
+      raw: document.value,
+      lineOf: (phase, step) => lineOfStep(document, checked, phase, step),
+    },
     inert: false,
     issues,
   };
+}
+
+function lineOfStep(document: YamlDocument, phases: readonly PhaseYaml[], phase: string, step: string | undefined): number | undefined {
+  const at = phases.findIndex((candidate) => candidate.name === phase);
+  if (at < 0) return undefined;
+  const steps = phases[at]?.steps ?? [];
+  for (const [index, item] of steps.entries()) {
+    if (item.name === step) return document.lineOf(["phases", at, "steps", index]);
+    const inner = isGroup(item) ? item.parallel.steps.findIndex((sub) => sub.name === step) : -1;
+    if (inner >= 0) return document.lineOf(["phases", at, "steps", index, "parallel", "steps", inner]);
+  }
+  return document.lineOf(["phases", at]);
 }
 
 function soundPhases(value: Json): z.infer<typeof phaseSchema>[] {

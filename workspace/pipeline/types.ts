@@ -8,6 +8,42 @@ export interface ResolvedBody {
   readonly type: StepType;
   readonly cmd: string;
   readonly with: Readonly<Record<string, Json>>;
+  /** What a body of type `command` comes down to. */
+  readonly command?: ResolvedCommand;
+}
+
+/** A named command with its parameters put in. */
+export type ResolvedCommand = { readonly id: string; readonly confirm: string | undefined } & (
+  | { readonly kind: "shell"; readonly cmd: string }
+  | { readonly kind: "nops"; readonly cmd: string }
+  | { readonly kind: "script"; readonly path: string; readonly args: readonly string[] }
+  | { readonly kind: "builtin"; readonly cmd: string; readonly with: Readonly<Record<string, Json>> }
+  | { readonly kind: "workflow"; readonly steps: readonly ResolvedCommand[] }
+  | { readonly kind: "daemon"; readonly action: DaemonAction; readonly daemon: ResolvedDaemon }
+);
+
+export type DaemonAction = "start" | "stop" | "restart" | "logs";
+
+/** A daemon with its parameters put in (workspace §M6). */
+export interface ResolvedDaemon {
+  readonly id: string;
+  /** Job ID: project, hyphen, rendered name. */
+  readonly jobId: string;
+  readonly params: Readonly<Record<string, Json>>;
+  /** Job file from the root; otherwise `task` says what runs. */
+  readonly jobFile: string | undefined;
+  readonly task:
+    | {
+        readonly driver: string;
+        readonly config: Readonly<Record<string, Json>>;
+        readonly env: Readonly<Record<string, string>>;
+        readonly resources: Readonly<Record<string, Json>>;
+      }
+    | undefined;
+  readonly dispatch: boolean;
+  readonly onAlreadyRunning: "error" | "noop";
+  readonly autoRemove: boolean;
+  readonly stopTimeoutMs: number;
 }
 
 /** A step's precondition on files that a command declares (workspace §5). */

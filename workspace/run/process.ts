@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import type { Clock } from "../../model/clock.ts";
+import type { Clock, Timer } from "../../model/clock.ts";
 import { NopsError } from "../../model/errors.ts";
 
 export interface ProcessRequest {
@@ -25,6 +25,9 @@ export interface ProcessRunner {
 /** Time between TERM and KILL, ms (workspace §3.3). */
 export const graceMs = 5_000;
 
+/** How long output may trail behind the end of a process whose background children keep its pipe open, ms. */
+const drainMs = 500;
+
 const signalNumbers: Readonly<Record<string, number>> = { SIGHUP: 1, SIGINT: 2, SIGQUIT: 3, SIGKILL: 9, SIGSEGV: 11, SIGTERM: 15 };
 
 /** A process runner that ends aborted children by TERM and, after a grace of 5 s, by KILL. */
@@ -45,10 +48,11 @@ export function createProcessRunner(clock: Clock): ProcessRunner {
       const stderr = lineSplitter((line) => request.onLine(line, "stderr"));
       child.stdout?.setEncoding("utf8").on("data", stdout.push);
       child.stderr?.setEncoding("utf8").on("data", stderr.push);
-      const kill = { timer: undefined as { cancel(): void } | undefined };
+      let drain: Timer | undefined;
+      let kill: Timer | undefined;
       const onAbort = (): void => {
         signalGroup(pid, "SIGTERM");
-        kill.timer = clock.setTimer(graceMs, () => signalGroup(pid, "SIGKILL"));
+        kill = clock.setTimer(graceMs, () => signalGroup(pid, "SIGKILL"));
       };
       request.signal.addEventListener("abort", onAbort, { once: true });
       try {
@@ -57,15 +61,20 @@ export function createProcessRunner(clock: Clock): ProcessRunner {
             const detail = "code" in error && error.code === "ENOENT" ? "there is no such program" : error.message;
             reject(new NopsError(`${request.file} cannot be started: ${detail}`, { code: "spawn_failed" }));
           });
-          // `close`, not `exit`: all output has arrived by then.
-          child.once("close", (code, signal) => {
+          const end = (code: number | null, signal: NodeJS.Signals | null): void => {
             if (request.signal.aborted) reject(request.signal.reason as Error);
             else resolve(code ?? 128 + (signalNumbers[signal ?? ""] ?? 0));
+          };
+          // `close`: all output has arrived. A background process that keeps the pipe open must not hold up the pipeline.
+          child.once("close", end);
+          child.once("exit", (code, signal) => {
+            if (!request.signal.aborted) drain = clock.setTimer(drainMs, () => end(code, signal));
           });
         });
       } finally {
         request.signal.removeEventListener("abort", onAbort);
-        kill.timer?.cancel();
+        kill?.cancel();
+        drain?.cancel();
         // What a step leaves behind in its group after an abort must not outlive it.
         if (request.signal.aborted) signalGroup(pid, "SIGKILL");
         if (pid !== undefined) groups.delete(pid);
