@@ -28,6 +28,9 @@ export type DeploymentChange = Partial<
   >
 >;
 
+/** An event about a deployment: the rest is known from the row. */
+export type DeploymentEvent = Omit<NewEvent, "namespace" | "jobId" | "deploymentId" | "repository">;
+
 /** The deployments table and its only writers: `create`, `move`, and guarded changes that keep the state (design D15). */
 export class Deployments {
   readonly #connection: Connection;
@@ -146,7 +149,7 @@ export class Deployments {
   }
 
   /** Writes columns that are not the state, with an event that names the state twice (operator §10.3). */
-  changeWithin(current: Deployment, change: DeploymentChange, event: Omit<NewEvent, "kind"> & { readonly kind: string }): Deployment {
+  changeWithin(current: Deployment, change: DeploymentChange, event: DeploymentEvent): Deployment {
     const result = this.#connection.orm
       .update(deployments)
       .set({ ...change, version: current.version + 1, updatedAt: this.#connection.now() })
@@ -157,8 +160,18 @@ export class Deployments {
     return this.require(current.id);
   }
 
+  /** When `retry --reschedule` was stored as an intent, if it was. */
+  rescheduleIntentAt(id: string): string | undefined {
+    const row = this.#connection.orm
+      .select({ at: deployments.rescheduleIntentAt })
+      .from(deployments)
+      .where(eq(deployments.id, id))
+      .get();
+    return row?.at ?? undefined;
+  }
+
   /** Appends an event about a deployment that stays as it is. Gives the event's number. */
-  noteWithin(current: Deployment, event: Omit<NewEvent, "namespace" | "jobId" | "deploymentId" | "repository">): number {
+  noteWithin(current: Deployment, event: DeploymentEvent): number {
     return this.#events.append({ ...about(current), fromState: current.state, toState: current.state, ...event }).seq;
   }
 

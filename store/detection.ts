@@ -1,0 +1,207 @@
+import { and, asc, eq, sql } from "drizzle-orm";
+import { type Actor, type Deployment, engineActor } from "../model/deployment.ts";
+import { ConflictError } from "../model/errors.ts";
+import type { Verdict } from "../model/facts.ts";
+import { type JobKey, jobKey, splitJobKey } from "../model/job-key.ts";
+import { isTerminal } from "../model/lifecycle.ts";
+import type { Connection } from "./connection.ts";
+import type { Deployments } from "./deployments.ts";
+import type { EventLog } from "./events.ts";
+import { jobFiles, repositories, unknownRegistrations, verdicts, windowLifts } from "./schema.ts";
+import { storedJson } from "./sealed.ts";
+
+/** The keys that one file last declared; none when they are not known. */
+export interface JobFileKeys {
+  readonly file: string;
+  readonly keys: readonly JobKey[];
+}
+
+/** What detection remembers between its passes; see `DriftPort` and `SourcePort`. */
+export class Detection {
+  readonly #connection: Connection;
+  readonly #deployments: Deployments;
+  readonly #events: EventLog;
+  readonly #saveVerdict;
+
+  constructor(connection: Connection, deployments: Deployments, events: EventLog) {
+    this.#connection = connection;
+    this.#deployments = deployments;
+    this.#events = events;
+    this.#saveVerdict = prepareSaveVerdict(connection);
+  }
+
+  async saveVerdict(key: JobKey, verdict: Verdict): Promise<void> {
+    this.#connection.write(() =>
+      this.#saveVerdict.run({
+        ...splitJobKey(key),
+        ...verdict,
+        diff: verdict.diff === undefined ? null : storedJson(verdict.diff),
+        failedPlacements: storedJson(verdict.failedPlacements),
+        warnings: this.#connection.redact(verdict.warnings),
+      }),
+    );
+  }
+
+  async refreshBase(id: string, version: number, baseIndex: number): Promise<Deployment> {
+    return this.#connection.write(() => {
+      const current = this.#deployments.requireVersion(id, version);
+      if (isTerminal(current.state) || current.appliedIndex !== undefined) {
+        throw new ConflictError(`deployment ${id} no longer waits to be registered`, { code: "not_allowed" });
+      }
+      const message = `only the scale moved: the base index went from ${current.baseIndex} to ${baseIndex}`;
+      return this.#deployments.changeWithin(
+        current,
+        { baseIndex },
+        { kind: "base_refreshed", actor: engineActor, reason: "base_refreshed", message },
+      );
+    });
+  }
+
+  async dropLift(key: JobKey, reason: string): Promise<void> {
+    const job = splitJobKey(key);
+    this.#connection.write(() => {
+      const dropped = this.#connection.orm
+        .delete(windowLifts)
+        .where(and(eq(windowLifts.namespace, job.namespace), eq(windowLifts.jobId, job.jobId)))
+        .run();
+      if (dropped.changes === 0) return;
+      const message = `the Deploy now request cannot be used: ${reason}`;
+      this.#events.append({ ...job, kind: "lift_dropped", actor: engineActor, message });
+    });
+  }
+
+  async markUnknownRegistered(key: JobKey, specHash: string): Promise<void> {
+    const row = { ...splitJobKey(key), specHash };
+    this.#connection.write(() => {
+      const same = and(
+        eq(unknownRegistrations.namespace, row.namespace),
+        eq(unknownRegistrations.jobId, row.jobId),
+        eq(unknownRegistrations.specHash, specHash),
+      );
+      // Written anew, so that the newest row is the newest registration.
+      this.#connection.orm.delete(unknownRegistrations).where(same).run();
+      this.#connection.orm
+        .insert(unknownRegistrations)
+        .values({ ...row, at: this.#connection.now() })
+        .run();
+    });
+  }
+
+  /** Whether an `unknown` difference of exactly this spec was ever registered (design D29). */
+  async wasUnknownRegistered(key: JobKey, specHash: string): Promise<boolean> {
+    const { namespace, jobId } = splitJobKey(key);
+    return this.#connection.single(
+      () =>
+        this.#connection.orm
+          .select({ id: unknownRegistrations.id })
+          .from(unknownRegistrations)
+          .where(
+            and(
+              eq(unknownRegistrations.namespace, namespace),
+              eq(unknownRegistrations.jobId, jobId),
+              eq(unknownRegistrations.specHash, specHash),
+            ),
+          )
+          .get() !== undefined,
+    );
+  }
+
+  async jobFiles(repository: string): Promise<readonly JobFileKeys[]> {
+    const rows = this.#connection.single(() =>
+      this.#connection.orm
+        .select()
+        .from(jobFiles)
+        .where(eq(jobFiles.repository, repository))
+        .orderBy(asc(jobFiles.file), asc(jobFiles.namespace), asc(jobFiles.jobId))
+        .all(),
+    );
+    const files = new Map<string, JobKey[]>();
+    for (const row of rows) {
+      const keys = files.get(row.file) ?? [];
+      if (row.jobId !== "") keys.push(jobKey(row.namespace, row.jobId));
+      files.set(row.file, keys);
+    }
+    return [...files].map(([file, keys]) => ({ file, keys }));
+  }
+
+  async saveJobFiles(repository: string, commitSha: string, files: readonly JobFileKeys[]): Promise<void> {
+    this.#connection.write(() => {
+      const { orm, raw } = this.#connection;
+      orm.delete(jobFiles).where(eq(jobFiles.repository, repository)).run();
+      const insert = raw.prepare("INSERT OR IGNORE INTO job_files (repository, file, namespace, job_id) VALUES (?, ?, ?, ?)");
+      for (const { file, keys } of files) {
+        if (keys.length === 0) insert.run(repository, file, "", "");
+        for (const key of keys) insert.run(repository, file, splitJobKey(key).namespace, splitJobKey(key).jobId);
+      }
+      this.#upsertRepository(repository, { lastGoodCommit: commitSha });
+    });
+  }
+
+  async lastGoodCommit(repository: string): Promise<string | undefined> {
+    return this.#repository(repository)?.lastGoodCommit ?? undefined;
+  }
+
+  /** A person's word that this commit may remove more than half of the jobs (design D32), with its event. */
+  async acceptRemovals(repository: string, commitSha: string, actor: Actor): Promise<void> {
+    this.#connection.write(() => {
+      this.#upsertRepository(repository, { acceptedCommit: commitSha });
+      const message = `the removals of commit ${commitSha} were accepted`;
+      this.#events.append({ kind: "removals_accepted", repository, actor, message });
+    });
+  }
+
+  /** The commit whose removals a person accepted last. */
+  async acceptedRemovals(repository: string): Promise<string | undefined> {
+    return this.#repository(repository)?.acceptedCommit ?? undefined;
+  }
+
+  async recordRepositoryEvent(repository: string, kind: string, actor: Actor, message: string): Promise<void> {
+    this.#connection.write(() => this.#events.append({ kind, repository, actor, message }));
+  }
+
+  #repository(name: string): typeof repositories.$inferSelect | undefined {
+    return this.#connection.single(() =>
+      this.#connection.orm.select().from(repositories).where(eq(repositories.name, name)).get(),
+    );
+  }
+
+  #upsertRepository(name: string, change: { readonly lastGoodCommit?: string; readonly acceptedCommit?: string }): void {
+    const values = { ...change, updatedAt: this.#connection.now() };
+    this.#connection.orm
+      .insert(repositories)
+      .values({ name, ...values })
+      .onConflictDoUpdate({ target: repositories.name, set: values })
+      .run();
+  }
+}
+
+function prepareSaveVerdict({ orm }: Connection) {
+  const p = sql.placeholder;
+  const values = {
+    specHash: p("specHash"),
+    targetHash: p("targetHash"),
+    jobModifyIndex: p("jobModifyIndex"),
+    drift: p("drift"),
+    diff: p("diff"),
+    failedPlacements: p("failedPlacements"),
+    warnings: p("warnings"),
+    plannedAt: p("plannedAt"),
+  };
+  return orm
+    .insert(verdicts)
+    .values({ namespace: p("namespace"), jobId: p("jobId"), ...values })
+    .onConflictDoUpdate({
+      target: [verdicts.namespace, verdicts.jobId],
+      set: {
+        specHash: sql`excluded.spec_hash`,
+        targetHash: sql`excluded.target_hash`,
+        jobModifyIndex: sql`excluded.job_modify_index`,
+        drift: sql`excluded.drift`,
+        diff: sql`excluded.diff`,
+        failedPlacements: sql`excluded.failed_placements`,
+        warnings: sql`excluded.warnings`,
+        plannedAt: sql`excluded.planned_at`,
+      },
+    })
+    .prepare();
+}

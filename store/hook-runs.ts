@@ -1,0 +1,158 @@
+import { and, desc, eq, isNotNull, lt, sql } from "drizzle-orm";
+import type { Instant } from "../model/clock.ts";
+import { engineActor, type FrozenHook, type HookPhase, type HookRun, type HookRunState } from "../model/deployment.ts";
+import { ConflictError, NotFoundError } from "../model/errors.ts";
+import type { ReasonCode } from "../model/reasons.ts";
+import type { Connection } from "./connection.ts";
+import type { Deployments } from "./deployments.ts";
+import type { EventLog } from "./events.ts";
+import { toHookRun } from "./rows.ts";
+import { hookRuns } from "./schema.ts";
+
+/** Changes of a run that a pass may store. `searchingSince: null` ends the search. */
+export interface HookRunPatch {
+  readonly state: HookRunState;
+  readonly dispatchedJobId?: string;
+  readonly error?: string;
+  readonly logTail?: string;
+  readonly searchingSince?: Instant | null;
+}
+
+const reasonOf: { readonly [S in HookRunState]?: ReasonCode } = {
+  failed: "hook_failed",
+  timed_out: "hook_timed_out",
+  unknown: "hook_unknown",
+};
+
+/** Runs of hooks; see `HooksPort`. */
+export class HookRuns {
+  readonly #connection: Connection;
+  readonly #deployments: Deployments;
+  readonly #events: EventLog;
+  readonly #byPlace;
+  readonly #byId;
+
+  constructor(connection: Connection, deployments: Deployments, events: EventLog) {
+    this.#connection = connection;
+    this.#deployments = deployments;
+    this.#events = events;
+    const p = sql.placeholder;
+    this.#byId = connection.orm.select().from(hookRuns).where(eq(hookRuns.id, p("id"))).prepare();
+    this.#byPlace = connection.orm
+      .select()
+      .from(hookRuns)
+      .where(
+        and(
+          eq(hookRuns.deploymentId, p("deploymentId")),
+          eq(hookRuns.phase, p("phase")),
+          eq(hookRuns.position, p("position")),
+        ),
+      )
+      .prepare();
+  }
+
+  /** @throws ConflictError `not_allowed` when the deployment is not in this hook's phase. */
+  async ensureHookRun(deploymentId: string, hook: FrozenHook): Promise<HookRun> {
+    const { phase, position, hookId, revisionId, timeoutMs } = hook;
+    return this.#connection.write(() => {
+      const existing = this.#byPlace.get({ deploymentId, phase, position });
+      if (existing !== undefined) return toHookRun(existing);
+      const deployment = this.#deployments.require(deploymentId);
+      if (deployment.state !== `${phase}_hook`) {
+        throw new ConflictError(`deployment ${deploymentId} is ${deployment.state}, not in ${phase}_hook`, { code: "not_allowed" });
+      }
+      const id = this.#connection.newId();
+      const token = `${deploymentId}:${phase}:${position}`;
+      const startedAt = this.#connection.now();
+      this.#connection.orm
+        .insert(hookRuns)
+        .values({ id, deploymentId, phase, position, hookId, revisionId, timeoutMs, token, state: "dispatching", startedAt })
+        .run();
+      const message = `${phase}-hook ${hookId} (${revisionId}) begins`;
+      this.#deployments.noteWithin(deployment, { kind: "hook", actor: engineActor, message });
+      return this.require(id);
+    });
+  }
+
+  /** @throws ConflictError `stale_hook_run` when the run is no longer in `from`, `not_allowed` when it has ended. */
+  async updateHookRun(id: string, from: HookRunState, change: HookRunPatch): Promise<HookRun> {
+    return this.#connection.write(() => {
+      const current = this.require(id);
+      if (current.state !== from) {
+        throw new ConflictError(`hook run ${id} is ${current.state}, not ${from}`, { code: "stale_hook_run" });
+      }
+      if (ended(current.state)) throw new ConflictError(`hook run ${id} has ended`, { code: "not_allowed" });
+      this.#store(current, change);
+      if (change.state !== current.state) this.#note(current, change);
+      return this.require(id);
+    });
+  }
+
+  /**
+   * From when the registering of this hook's revision counts: the end of the hook before it, or the beginning of the phase
+   * (operator §13.4).
+   * @throws ConflictError `not_allowed` when the deployment never was in that phase.
+   */
+  async phaseStepStartedAt(deploymentId: string, phase: HookPhase, position: number): Promise<Instant> {
+    return this.#connection.read(() => {
+      const before = this.#connection.orm
+        .select({ finishedAt: hookRuns.finishedAt })
+        .from(hookRuns)
+        .where(
+          and(
+            eq(hookRuns.deploymentId, deploymentId),
+            eq(hookRuns.phase, phase),
+            lt(hookRuns.position, position),
+            isNotNull(hookRuns.finishedAt),
+          ),
+        )
+        .orderBy(desc(hookRuns.position))
+        .limit(1)
+        .get();
+      if (before?.finishedAt !== undefined && before.finishedAt !== null) return before.finishedAt;
+      const deployment = this.#deployments.require(deploymentId);
+      if (deployment.state === `${phase}_hook`) return deployment.enteredAt;
+      const entered = this.#events.entered(deploymentId, `${phase}_hook`);
+      if (entered !== undefined) return entered.at;
+      throw new ConflictError(`deployment ${deploymentId} was never in ${phase}_hook`, { code: "not_allowed" });
+    });
+  }
+
+  /** By whatever transaction is open. @throws NotFoundError `hook_run_not_found`. */
+  require(id: string): HookRun {
+    const row = this.#byId.get({ id });
+    if (row === undefined) throw new NotFoundError(`there is no hook run ${id}`, { code: "hook_run_not_found" });
+    return toHookRun(row);
+  }
+
+  #store(current: HookRun, change: HookRunPatch): void {
+    const text = (value: string | undefined): string | undefined =>
+      value === undefined ? undefined : this.#connection.redact(value);
+    this.#connection.orm
+      .update(hookRuns)
+      .set({
+        state: change.state,
+        dispatchedJobId: change.dispatchedJobId ?? current.dispatchedJobId ?? null,
+        error: text(change.error) ?? current.error ?? null,
+        logTail: text(change.logTail) ?? current.logTail ?? null,
+        searchingSince: change.searchingSince === undefined ? (current.searchingSince ?? null) : change.searchingSince,
+        finishedAt: ended(change.state) ? this.#connection.now() : null,
+      })
+      .where(eq(hookRuns.id, current.id))
+      .run();
+  }
+
+  #note(current: HookRun, change: HookRunPatch): void {
+    const error = change.error === undefined ? "" : `: ${change.error}`;
+    this.#deployments.noteWithin(this.#deployments.require(current.deploymentId), {
+      kind: "hook",
+      actor: engineActor,
+      reason: reasonOf[change.state],
+      message: `${current.phase}-hook ${current.hookId} went from ${current.state} to ${change.state}${error}`,
+    });
+  }
+}
+
+function ended(state: HookRunState): boolean {
+  return state !== "dispatching" && state !== "running";
+}
