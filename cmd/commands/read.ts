@@ -1,0 +1,160 @@
+/** Commands that only read: jobs, job, deployments, deployment, events, explain, status. */
+import type { DeploymentDetailJson, DeploymentJson, EventJson, JobJson } from "../../api/contract.ts";
+import type { JobDiff } from "../../model/nomad.ts";
+import { type ClientFlags, clientFor, jobFor } from "../client-options.ts";
+import { diffText } from "../diff-text.ts";
+import type { CommandIo } from "../io.ts";
+import { ago, paint, paintState, printable, printJson, table } from "../output.ts";
+
+export interface ListFlags extends ClientFlags {
+  readonly state?: string;
+  readonly job?: string;
+  readonly limit?: string;
+  readonly follow?: boolean;
+}
+
+export async function jobs(flags: ListFlags, io: CommandIo): Promise<void> {
+  const answer = await clientFor(flags, io).jobs({ namespace: flags.namespace, state: flags.state });
+  if (flags.json) return printJson(io, answer);
+  const rows = answer.jobs.map((job) => [
+    job.namespace,
+    job.job,
+    job.sync,
+    job.policy,
+    job.last_deployment === null ? "-" : `${job.last_deployment.state} ${ago(job.last_deployment.updated_at, io.clock.now())}`,
+    job.file ?? "-",
+  ]);
+  io.out(table(["NAMESPACE", "JOB", "SYNC", "POLICY", "LAST DEPLOYMENT", "FILE"], rows, paintColumn(io, 2)));
+  if (rows.length === 0) io.err("no jobs yet: nops shows what its repositories declare\n");
+}
+
+export async function job(name: string, flags: ClientFlags, io: CommandIo): Promise<void> {
+  const answer = await clientFor(flags, io).job(jobFor(name, flags, io));
+  if (flags.json) return printJson(io, answer);
+  io.out(describeJob(answer, io));
+  for (const issue of answer.issues) io.out(`${issue.severity}: ${printable(`${issue.key}: ${issue.message}`)}\n`);
+  if (answer.diff !== null) io.out(`\n${diffText(answer.diff as unknown as JobDiff, io.colour.out)}`);
+  if (answer.deployments.length > 0) io.out(`\n${deploymentTable(answer.deployments, io)}`);
+}
+
+function describeJob(answer: JobJson, io: CommandIo): string {
+  const facts: (readonly [string, string | null])[] = [
+    ["Job", `${answer.namespace}/${answer.job}`],
+    ["Sync", `${paintState(io.colour.out, answer.sync)}${answer.message === "" ? "" : `: ${printable(answer.message)}`}`],
+    ["Policy", answer.policy],
+    ["File", answer.file === null ? null : `${answer.file} in ${answer.repository ?? "?"}`],
+    ["Commit", answer.commit],
+    ["Spec hash", answer.spec_hash],
+    ["Health", answer.health],
+    ["Hold", answer.hold === null ? null : `${answer.hold.kind}: ${answer.hold.reason}`],
+    [
+      "Window",
+      answer.window === null
+        ? null
+        : `${answer.window.open ? "open" : "closed"}${answer.window.changes_at === null ? "" : ` until ${answer.window.changes_at}`} (${answer.window.time_zone})`,
+    ],
+    ["Blocked by", answer.blocked_by],
+  ];
+  return facts.flatMap(([name, value]) => (value === null ? [] : [`${`${name}:`.padEnd(12)}${value}\n`])).join("");
+}
+
+export async function deployments(flags: ListFlags, io: CommandIo): Promise<void> {
+  const answer = await clientFor(flags, io).deployments({
+    state: flags.state,
+    job: flags.job,
+    namespace: flags.namespace,
+    limit: flags.limit,
+  });
+  if (flags.json) return printJson(io, answer);
+  io.out(deploymentTable(answer.deployments, io));
+  if (answer.next_cursor !== null) io.err("there are more: raise --limit\n");
+}
+
+function deploymentTable(rows: readonly DeploymentJson[], io: CommandIo): string {
+  const cells = rows.map((row) => [
+    row.id,
+    `${row.namespace}/${row.job}`,
+    row.state,
+    row.policy,
+    row.commit_sha.slice(0, 8),
+    ago(row.created_at, io.clock.now()),
+    row.error ?? row.commit_subject,
+  ]);
+  return table(["ID", "JOB", "STATE", "POLICY", "COMMIT", "CREATED", "NOTE"], cells, paintColumn(io, 2));
+}
+
+export async function deployment(id: string, flags: ClientFlags, io: CommandIo): Promise<void> {
+  const answer = await clientFor(flags, io).deployment(id);
+  if (flags.json) return printJson(io, answer);
+  io.out(describeDeployment(answer, io));
+  if (answer.diff !== null) io.out(`\n${diffText(answer.diff as unknown as JobDiff, io.colour.out)}`);
+  for (const run of answer.hook_runs) {
+    io.out(
+      `\n${run.phase}-hook ${run.job}: ${paintState(io.colour.out, run.state)}${run.error === null ? "" : `: ${printable(run.error)}`}\n`,
+    );
+    if (run.log_tail !== null) io.out(`${printable(run.log_tail).replace(/^/gm, "  | ")}\n`);
+  }
+  io.out(`\n${answer.events.map(eventLine).join("")}`);
+}
+
+function describeDeployment(answer: DeploymentDetailJson, io: CommandIo): string {
+  const facts: (readonly [string, string | null])[] = [
+    ["Deployment", answer.id],
+    ["Job", `${answer.namespace}/${answer.job}`],
+    ["State", paintState(io.colour.out, answer.state)],
+    ["Error", answer.error],
+    ["Policy", answer.policy],
+    ["Mode", answer.mode === "verify" ? "verify: nothing is registered" : null],
+    ["Commit", `${answer.commit_sha.slice(0, 12)} ${answer.commit_subject} (${answer.commit_author})`],
+    ["File", `${answer.file} in ${answer.repository}`],
+    ["Spec hash", answer.spec_hash],
+    ["Hooks", answer.hooks.length === 0 ? null : answer.hooks.map((hook) => `${hook.phase} ${hook.job}`).join(", ")],
+    [
+      "Approvals",
+      answer.approvals.length === 0
+        ? null
+        : `${answer.approvals.map((approval) => approval.actor).join(", ")} (${answer.approvals_required} needed)`,
+    ],
+    ["Decided by", answer.decided_by],
+    ["Retry of", answer.retry_of],
+  ];
+  return facts.flatMap(([name, value]) => (value === null ? [] : [`${`${name}:`.padEnd(12)}${printable(value)}\n`])).join("");
+}
+
+export async function events(flags: ListFlags, io: CommandIo): Promise<void> {
+  const client = clientFor(flags, io);
+  const print = (event: EventJson): void => io.out(flags.json ? `${JSON.stringify(event)}\n` : eventLine(event));
+  const page = await client.events({ job: flags.job, namespace: flags.namespace, limit: flags.limit });
+  if (!flags.follow) {
+    if (flags.json) return printJson(io, page);
+    for (const event of page.events.toReversed()) print(event);
+    return;
+  }
+  for (const event of page.events.toReversed()) print(event);
+  const last = page.events[0]?.id;
+  for await (const event of client.follow(last)) {
+    if (
+      (flags.job === undefined || flags.job === event.job) &&
+      (flags.namespace === undefined || flags.namespace === event.namespace)
+    )
+      print(event);
+  }
+}
+
+function eventLine(event: EventJson): string {
+  const job = event.job === null ? "" : ` ${event.namespace}/${event.job}`;
+  const move = event.to === null ? "" : ` ${event.from === null || event.from === event.to ? "" : `${event.from} → `}${event.to}`;
+  return `${event.time}${job} [${event.kind}]${move} ${event.actor}: ${printable(event.message)}\n`;
+}
+
+export async function explain(name: string, flags: ClientFlags, io: CommandIo): Promise<void> {
+  const answer = await clientFor(flags, io).explain(jobFor(name, flags, io));
+  if (flags.json) return printJson(io, answer);
+  io.out(`${paint(io.colour.out, "bold", printable(answer.summary))}\n\n`);
+  const rows = answer.gates.map((gate) => [gate.result, gate.gate, gate.fact, gate.source, gate.may_change ?? "-"]);
+  io.out(table(["RESULT", "GATE", "FACT", "SOURCE", "MAY CHANGE"], rows, paintColumn(io, 0)));
+}
+
+function paintColumn(io: CommandIo, column: number): (cell: string, index: number) => string {
+  return (cell, index) => (index === column ? paintState(io.colour.out, cell.trimEnd(), cell.length) : cell);
+}

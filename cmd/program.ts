@@ -1,0 +1,219 @@
+/** The command line: names, flags and help. Each command's body is loaded only when it runs, to keep starting fast. */
+import { Command, CommanderError } from "commander";
+import { withClientFlags } from "./client-options.ts";
+import { scalarOptions } from "./config/options.ts";
+import { CommandError, exitCodes } from "./exit-codes.ts";
+import type { CommandIo } from "./io.ts";
+import { version } from "./version.ts";
+import { registerWorkspaceCommands } from "./workspace/register.ts";
+
+/** Builds the program; commands print through `io` and throw what goes wrong. */
+export function createProgram(io: CommandIo): Command {
+  const program = new Command("nops")
+    .description("GitOps operator and deploy pipeline for HashiCorp Nomad")
+    .version(version, "-V, --version")
+    .showSuggestionAfterError()
+    .configureOutput({ writeOut: io.out, writeErr: io.err })
+    .exitOverride();
+  operatorCommands(program, io);
+  checkoutCommands(program, io);
+  readCommands(program, io);
+  actCommands(program, io);
+  administrationCommands(program, io);
+  registerWorkspaceCommands(program, io);
+  return program;
+}
+
+function operatorCommands(program: Command, io: CommandIo): void {
+  const serve = program
+    .command("serve")
+    .description("run the operator")
+    .option("--config <file>", "configuration file (NOPS_CONFIG; default nops.yml beside the working directory)")
+    .option("--read-only", "detect and show, never write to Nomad")
+    .action(async (flags) => (await import("./commands/serve.ts")).serve(flags, io));
+  for (const { flags, kind, description } of scalarOptions()) {
+    const [main = "", ...others] = flags;
+    serve.option(kind === "boolean" ? main : `${main} <value>`, description);
+    for (const other of others) serve.option(`${other} <value>`, `short for ${main}`);
+  }
+  program
+    .command("demo")
+    .description("simulator, example repository, operator and API in a temporary folder")
+    .option("--port <port>", "port of the API; 0 takes a free one", "8080")
+    .option("--keep", "keep the temporary folder at the end")
+    .option("--dev-agent", "start a real Nomad dev agent from PATH instead of the simulator")
+    .action(async (flags) => (await import("./commands/demo.ts")).demo(flags, io));
+  program
+    .command("dev")
+    .description("only the Nomad simulator, on loopback; prints NOMAD_ADDR")
+    .option("--port <port>", "port; 0 takes a free one", "4646")
+    .option("--acl", "ACLs on, to be bootstrapped as a real server")
+    .option("--nodes <count>", "number of client nodes", "1")
+    .option("--speed <factor>", "how many times faster its clock runs", "1")
+    .option("--control", "expose the interface that switches faults")
+    .action(async (flags) => (await import("./commands/dev.ts")).dev(flags, io));
+}
+
+function checkoutCommands(program: Command, io: CommandIo): void {
+  program
+    .command("check [paths...]")
+    .description("job files, hooks, meta keys and windows of a checkout; exit 1 with file:line for each error")
+    .option("--offline", "parse without Nomad")
+    .option("--config <file>", "take the repository's rules from this configuration")
+    .option("--json", "print JSON")
+    .action(async (paths: string[], flags) => (await import("./commands/check.ts")).check(paths, flags, io));
+  program
+    .command("plan [path]")
+    .description("what nops would do for a checkout against the cluster; writes nothing")
+    .option("--ref <ref>", "a commit or branch instead of the checkout's HEAD")
+    .option("--format <format>", "text, markdown or json", "text")
+    .option("--json", "short for --format json")
+    .option("--config <file>", "take the repository's rules from this configuration")
+    .action(async (path: string | undefined, flags) => (await import("./commands/plan.ts")).plan(path, flags, io));
+  program
+    .command("doctor")
+    .description("preflight: Nomad, rights, git, database, files; each line ok, warn or fail with the cure")
+    .option("--config <file>", "configuration file (NOPS_CONFIG; default nops.yml)")
+    .option("--json", "print JSON")
+    .action(async (flags) => (await import("./commands/doctor.ts")).doctor(flags, io));
+}
+
+/** A command that asks the server. */
+function clientCommand(parent: Command, name: string, description: string): Command {
+  return withClientFlags(parent.command(name).description(description)).option("--json", "print JSON");
+}
+
+function readCommands(program: Command, io: CommandIo): void {
+  const body = () => import("./commands/read.ts");
+  clientCommand(program, "jobs", "list jobs and how they stand")
+    .option("--state <sync>", "only jobs in this sync state")
+    .action(async (flags) => (await body()).jobs(flags, io));
+  clientCommand(program, "job <job>", "one job").action(async (name: string, flags) => (await body()).job(name, flags, io));
+  clientCommand(program, "deployments", "list deployments, newest first")
+    .option("--state <state>", "only deployments in this state")
+    .option("--job <job>", "only deployments of this job")
+    .option("--limit <count>", "how many", "50")
+    .action(async (flags) => (await body()).deployments(flags, io));
+  clientCommand(program, "deployment <id>", "one deployment: diff, hook runs, events").action(async (id: string, flags) =>
+    (await body()).deployment(id, flags, io),
+  );
+  clientCommand(program, "events", "the audit log")
+    .option("--follow", "go on as events happen")
+    .option("--job <job>", "only events of this job")
+    .option("--limit <count>", "how many", "50")
+    .action(async (flags) => (await body()).events(flags, io));
+  clientCommand(program, "explain <job>", "why nops does or does not deploy a job").action(async (name: string, flags) =>
+    (await body()).explain(name, flags, io),
+  );
+  program
+    .command("windows [job]")
+    .description("when sync windows are open")
+    .option("--from <time>", "ISO 8601; default now")
+    .option("--to <time>", "ISO 8601; default a week later")
+    .option("--cron <expression>", "a window that is not in the cluster: five cron fields")
+    .option("--duration <duration>", "with --cron: how long it stays open")
+    .option("--time-zone <zone>", "with --cron: IANA zone", "UTC")
+    .option("--addr <url>", "address of nops")
+    .option("--token-file <file>", "file with the API token")
+    .option("-n, --namespace <namespace>", "namespace of the job")
+    .option("--json", "print JSON")
+    .action(async (name: string | undefined, flags) => (await import("./commands/windows.ts")).windows(name, flags, io));
+}
+
+function actCommands(program: Command, io: CommandIo): void {
+  const body = () => import("./commands/act.ts");
+  clientCommand(program, "approve <id>", "approve a deployment after its diff was shown")
+    .option("--yes", "do not ask")
+    .option("--comment <text>", "kept with the approval")
+    .action(async (id: string, flags) => (await body()).approve(id, flags, io));
+  clientCommand(program, "reject <id>", "reject a waiting deployment")
+    .option("--comment <text>", "kept with the decision")
+    .action(async (id: string, flags) => (await body()).reject(id, flags, io));
+  clientCommand(program, "retry <id>", "try a failed or rejected deployment again")
+    .option("--reschedule", "ask Nomad to place the job again first")
+    .option("--rerun-unknown-hooks", "hooks whose outcome is unknown may run again")
+    .option("--yes", "do not ask")
+    .action(async (id: string, flags) => (await body()).retry(id, flags, io));
+  clientCommand(program, "promote <id>", "promote waiting canaries").action(async (id: string, flags) =>
+    (await body()).promote(id, flags, io),
+  );
+  clientCommand(program, "fail <id>", "fail waiting canaries").action(async (id: string, flags) =>
+    (await body()).fail(id, flags, io),
+  );
+  clientCommand(program, "pause [job]", "keep a job, or every job, from starting deployments")
+    .option("--all", "every job")
+    .option("--reason <text>", "why; shown to everybody")
+    .action(async (name: string | undefined, flags) => (await body()).pause(name, flags, io));
+  clientCommand(program, "resume [job]", "end a pause")
+    .option("--all", "the pause of every job")
+    .action(async (name: string | undefined, flags) => (await body()).resume(name, flags, io));
+  clientCommand(program, "deploy-now <job>", "deploy once although the sync window is closed")
+    .option("--yes", "do not ask")
+    .action(async (name: string, flags) => (await body()).deployNow(name, flags, io));
+  const hook = program.command("hook").description("hook runs");
+  clientCommand(hook, "resolve <run> <outcome>", "settle an unknown outcome: ran or did-not-run").action(
+    async (run: string, outcome: string, flags) => (await body()).resolveHook(run, outcome, flags, io),
+  );
+  clientCommand(program, "fetch [repository]", "look at a repository, or all, now")
+    .option("--accept", "take a commit that removes most of the repository's jobs")
+    .action(async (repository: string | undefined, flags) => (await body()).fetchRepository(repository, flags, io));
+  clientCommand(program, "wait <job>", "wait until the job is completed")
+    .option("--commit <sha>", "at this commit")
+    .option("--timeout <duration>", "how long", "10m")
+    .action(async (name: string, flags) => (await body()).wait(name, flags, io));
+}
+
+function administrationCommands(program: Command, io: CommandIo): void {
+  const body = () => import("./commands/administration.ts");
+  const local = (parent: Command, name: string, description: string): Command =>
+    parent
+      .command(name)
+      .description(description)
+      .option("--data-dir <folder>", "folder of the database (NOPS_DATA_DIR)", io.environment["NOPS_DATA_DIR"] ?? "./data");
+  const audit = program.command("audit").description("the audit log's chain");
+  local(audit, "verify", "check every event against the chain")
+    .option("--json", "print JSON")
+    .action(async (flags) => (await body()).auditVerify(flags, io));
+  local(audit, "export", "print every event as a JSON line")
+    .option("--since <time>", "ISO 8601")
+    .action(async (flags) => (await body()).auditExport(flags, io));
+  local(program, "backup <file>", "copy the database while nops runs").action(async (file: string, flags) =>
+    (await body()).backup(file, flags, io),
+  );
+  local(program, "restore [file]", "put a backup in place, or accept a restored one")
+    .option("--accept", "let nops write again after a restore")
+    .action(async (file: string | undefined, flags) => (await body()).restore(file, flags, io));
+  const token = program.command("token").description("API tokens, on the database directly");
+  local(token, "create <name>", "create a token; prints its secret once, alone on stdout")
+    .option("--capability <capability...>", "read approve promote retry deploy-now pause fetch resolve admin", ["read"])
+    .option("--namespace <glob...>", "namespaces it reaches", ["*"])
+    .option("--ttl <duration>", "how long it lives")
+    .option("--json", "print JSON")
+    .action(async (name: string, flags) => (await body()).tokenCreate(name, flags, io));
+  local(token, "list", "list tokens without their secrets")
+    .option("--json", "print JSON")
+    .action(async (flags) => (await body()).tokenList(flags, io));
+  local(token, "revoke <id>", "revoke a token").action(async (id: string, flags) => (await body()).tokenRevoke(id, flags, io));
+  program
+    .command("secret")
+    .description("secrets")
+    .command("generate")
+    .description("print a random secret for a webhook")
+    .action(() => io.out(`${Buffer.from(io.random.bytes(32)).toString("base64url")}\n`));
+  program
+    .command("completion <shell>")
+    .description("print the completion script of bash, zsh or fish")
+    .action(async (shell: string) => (await import("./commands/completion.ts")).completion(shell, program, io));
+}
+
+/** Parses and runs one command line. Commander's own refusals become exit code 2, help and version 0. */
+export async function runProgram(argv: readonly string[], io: CommandIo): Promise<void> {
+  try {
+    await createProgram(io).parseAsync([...argv], { from: "user" });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.exitCode === 0) return;
+    // Commander has already printed its message.
+    throw new CommandError(exitCodes.usage, "");
+  }
+}
