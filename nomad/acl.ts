@@ -17,35 +17,30 @@ export interface AclPolicy {
   readonly Rules?: string;
 }
 
-/** What the own token is and may (nomad-api §9, §17). */
-export function createAcl(transport: NomadTransport) {
-  return {
-    /** `undefined` for a workload identity, which is no ACL token, and for an unknown token: ask `aclPolicySelf`. */
-    async aclTokenSelf(): Promise<AclToken | undefined> {
-      const { value } = await transport.call({
-        operation: "acl_token_self",
-        what: "read the own token",
-        effect: "read",
-        method: "GET",
-        path: "/v1/acl/token/self",
-        absent: "ACL token not found",
-      });
-      if (value === undefined) return undefined;
-      const { SecretID: _, ...token } = value as AclToken & { readonly SecretID?: string };
-      return token;
-    },
+/** `undefined` for a workload identity, which is no ACL token, and for an unknown token: ask `aclPolicySelf`. */
+export async function aclTokenSelf(transport: NomadTransport): Promise<AclToken | undefined> {
+  const { value } = await transport.call({
+    operation: "acl_token_self",
+    what: "read the own token",
+    effect: "read",
+    method: "GET",
+    path: "/v1/acl/token/self",
+    absent: "ACL token not found",
+  });
+  if (value === undefined) return undefined;
+  const { SecretID: _, ...token } = value as AclToken & { readonly SecretID?: string };
+  return token;
+}
 
-    /** Policies of the own token or workload identity. */
-    async aclPolicySelf(): Promise<readonly AclPolicy[]> {
-      const { value } = await transport.call({
-        operation: "acl_policy_self",
-        what: "read the own policies",
-        effect: "read",
-        method: "GET",
-        path: "/v1/acl/policy/self",
-        shape: "list",
-      });
-      return value as readonly AclPolicy[];
-    },
-  };
+/** Policies of the own token or workload identity. */
+export async function aclPolicySelf(transport: NomadTransport): Promise<readonly AclPolicy[]> {
+  const { value } = await transport.call({
+    operation: "acl_policy_self",
+    what: "read the own policies",
+    effect: "read",
+    method: "GET",
+    path: "/v1/acl/policy/self",
+    shape: "list",
+  });
+  return value as readonly AclPolicy[];
 }

@@ -28,67 +28,83 @@ export function nextBlockIndex(asked: number, answered: number): number {
   return Math.max(1, answered);
 }
 
-/** Reads that wait for a change (nomad-api §7.1). On connections of their own, never repeated by themselves. */
-export function createBlocking(transport: NomadTransport) {
-  async function block(request: NomadRequest, options: BlockOptions): Promise<Blocked<unknown>> {
-    const waitMs = Math.min(options.waitMs, MAX_WAIT_MS);
-    const { value, index } = await transport.call({
-      ...request,
-      query: { ...request.query, index: options.index, wait: `${waitMs}ms` },
-      long: true,
-      // Nomad adds up to a sixteenth of jitter.
-      timeoutMs: waitMs + waitMs / 16 + SLACK_MS,
-      signal: options.signal,
-    });
-    return { index, value };
-  }
+async function block(transport: NomadTransport, request: NomadRequest, options: BlockOptions): Promise<Blocked<unknown>> {
+  const waitMs = Math.min(options.waitMs, MAX_WAIT_MS);
+  const { value, index } = await transport.call({
+    ...request,
+    query: { ...request.query, index: options.index, wait: `${waitMs}ms` },
+    long: true,
+    // Nomad adds up to a sixteenth of jitter.
+    timeoutMs: waitMs + waitMs / 16 + SLACK_MS,
+    signal: options.signal,
+  });
+  return { index, value };
+}
 
-  return {
-    /** `undefined` when the job does not exist. */
-    async blockOnJob(key: JobKey, options: BlockOptions): Promise<Blocked<LiveJob | undefined>> {
-      const request: NomadRequest = {
-        operation: "block_on_job",
-        what: `wait for job ${key}`,
-        effect: "read",
-        method: "GET",
-        path: jobPath(key),
-        query: namespaceOf(key),
-        decoding: "exact",
-        absent: "job not found",
-      };
-      const answer = await block(request, options);
-      return { index: answer.index, value: answer.value as LiveJob | undefined };
-    },
-
-    async blockOnJobs(namespace: string, options: BlockOptions): Promise<Blocked<readonly JobStub[]>> {
-      const answer = await block(
-        {
-          operation: "block_on_jobs",
-          what: `wait for jobs of namespace ${namespace}`,
-          effect: "read",
-          method: "GET",
-          path: "/v1/jobs",
-          query: { namespace },
-          shape: "list",
-        },
-        options,
-      );
-      return { index: answer.index, value: answer.value as readonly JobStub[] };
-    },
-
-    async blockOnAllocations(key: JobKey, options: BlockOptions): Promise<Blocked<readonly AllocationStub[]>> {
-      const answer = await block(jobListRequest(key, "allocations"), options);
-      return { index: answer.index, value: answer.value as readonly AllocationStub[] };
-    },
-
-    async blockOnEvaluations(key: JobKey, options: BlockOptions): Promise<Blocked<readonly Evaluation[]>> {
-      const answer = await block(jobListRequest(key, "evaluations"), options);
-      return { index: answer.index, value: newestFirst(answer.value as readonly Evaluation[]) };
-    },
-
-    async blockOnNomadDeployments(key: JobKey, options: BlockOptions): Promise<Blocked<readonly NomadDeployment[]>> {
-      const answer = await block(jobListRequest(key, "deployments"), options);
-      return { index: answer.index, value: newestFirst(answer.value as readonly NomadDeployment[]) };
-    },
+/** `undefined` when the job does not exist. */
+export async function blockOnJob(
+  transport: NomadTransport,
+  key: JobKey,
+  options: BlockOptions,
+): Promise<Blocked<LiveJob | undefined>> {
+  const request: NomadRequest = {
+    operation: "block_on_job",
+    what: `wait for job ${key}`,
+    effect: "read",
+    method: "GET",
+    path: jobPath(key),
+    query: namespaceOf(key),
+    decoding: "exact",
+    absent: "job not found",
   };
+  const answer = await block(transport, request, options);
+  return { index: answer.index, value: answer.value as LiveJob | undefined };
+}
+
+export async function blockOnJobs(
+  transport: NomadTransport,
+  namespace: string,
+  options: BlockOptions,
+): Promise<Blocked<readonly JobStub[]>> {
+  const answer = await block(
+    transport,
+    {
+      operation: "block_on_jobs",
+      what: `wait for jobs of namespace ${namespace}`,
+      effect: "read",
+      method: "GET",
+      path: "/v1/jobs",
+      query: { namespace },
+      shape: "list",
+    },
+    options,
+  );
+  return { index: answer.index, value: answer.value as readonly JobStub[] };
+}
+
+export async function blockOnAllocations(
+  transport: NomadTransport,
+  key: JobKey,
+  options: BlockOptions,
+): Promise<Blocked<readonly AllocationStub[]>> {
+  const answer = await block(transport, jobListRequest(key, "allocations"), options);
+  return { index: answer.index, value: answer.value as readonly AllocationStub[] };
+}
+
+export async function blockOnEvaluations(
+  transport: NomadTransport,
+  key: JobKey,
+  options: BlockOptions,
+): Promise<Blocked<readonly Evaluation[]>> {
+  const answer = await block(transport, jobListRequest(key, "evaluations"), options);
+  return { index: answer.index, value: newestFirst(answer.value as readonly Evaluation[]) };
+}
+
+export async function blockOnNomadDeployments(
+  transport: NomadTransport,
+  key: JobKey,
+  options: BlockOptions,
+): Promise<Blocked<readonly NomadDeployment[]>> {
+  const answer = await block(transport, jobListRequest(key, "deployments"), options);
+  return { index: answer.index, value: newestFirst(answer.value as readonly NomadDeployment[]) };
 }

@@ -1,45 +1,54 @@
-import { createAcl } from "./acl.ts";
-import { createBlocking } from "./blocking.ts";
-import { createCluster } from "./cluster.ts";
-import { createDispatch } from "./dispatch.ts";
-import { createJobActions } from "./job-actions.ts";
-import { createJobLists } from "./job-lists.ts";
-import { createJobs } from "./jobs.ts";
-import { createLogs } from "./logs.ts";
+import { aclPolicySelf, aclTokenSelf } from "./acl.ts";
+import { bindCalls } from "./bind.ts";
+import { blockOnAllocations, blockOnEvaluations, blockOnJob, blockOnJobs, blockOnNomadDeployments } from "./blocking.ts";
+import {
+  agentSelf,
+  deleteNamespace,
+  listNamespaces,
+  listNodes,
+  readNamespace,
+  registerNamespace,
+  statusLeader,
+  systemGc,
+} from "./cluster.ts";
+import { dispatch, findDispatched } from "./dispatch.ts";
+import { forcePeriodic, purgeJob, reschedule, revertJob, scaleGroup, stopJob } from "./job-actions.ts";
+import { listJobs } from "./job-lists.ts";
+import { jobVersions, parse, plan, readJob, readSubmission, register, validate } from "./jobs.ts";
+import { readLogTail } from "./logs.ts";
 import type { NomadClientOptions } from "./options.ts";
-import { createRollout } from "./rollout.ts";
-import { createTransport, type NomadTransport } from "./transport.ts";
-import { createVariables } from "./variables.ts";
+import {
+  failDeployment,
+  listAllocations,
+  listEvaluations,
+  listNomadDeployments,
+  promote,
+  readEvaluation,
+  readNomadDeployment,
+} from "./rollout.ts";
+import { createTransport } from "./transport.ts";
+import { acquireLock, deleteVariable, getVariable, listVariables, putVariable, releaseLock, renewLock } from "./variables.ts";
 
-function compose(transport: NomadTransport) {
-  const jobs = createJobs(transport);
-  const lists = createJobLists(transport);
-  return {
-    ...jobs,
-    ...lists,
-    ...createJobActions(transport),
-    ...createRollout(transport),
-    ...createDispatch(transport, { readJob: jobs.readJob, listJobs: lists.listJobs }),
-    ...createLogs(transport),
-    ...createBlocking(transport),
-    ...createVariables(transport),
-    ...createCluster(transport),
-    ...createAcl(transport),
-    /** The way to Nomad itself: what the event stream needs (watch.ts). */
-    transport,
-    /** Ends all connections; calls in flight fail. */
-    close: () => transport.close(),
-  };
-}
+const CALLS = {
+  ...{ parse, plan, register, validate, readJob, jobVersions, readSubmission, listJobs },
+  ...{ stopJob, purgeJob, reschedule, scaleGroup, revertJob, forcePeriodic, dispatch, findDispatched },
+  ...{ listAllocations, listEvaluations, listNomadDeployments, readNomadDeployment, readEvaluation, promote, failDeployment },
+  ...{ readLogTail, blockOnJob, blockOnJobs, blockOnAllocations, blockOnEvaluations, blockOnNomadDeployments },
+  ...{ getVariable, putVariable, deleteVariable, listVariables, acquireLock, renewLock, releaseLock },
+  ...{ listNamespaces, readNamespace, registerNamespace, deleteNamespace, listNodes },
+  ...{ agentSelf, statusLeader, systemGc, aclTokenSelf, aclPolicySelf },
+} as const;
 
 /** Everything nops asks of a Nomad; satisfies the controllers' `NomadPort`. Methods need no `this`. */
-export type NomadClient = ReturnType<typeof compose>;
+export type NomadClient = ReturnType<typeof createNomadClient>;
 
 /**
  * A client for one agent, cluster and region (design D1). Connects on the first call.
  * Every method throws `NomadError` whose kind says what the failure means, and in which no token, header or request body stands.
+ * `transport` is the way to Nomad itself, which the event stream needs (watch.ts); `close` ends all connections, and calls in flight fail.
  * @throws InvalidRequestError for an address or TLS options that cannot be right.
  */
-export function createNomadClient(options: NomadClientOptions): NomadClient {
-  return compose(createTransport(options));
+export function createNomadClient(options: NomadClientOptions) {
+  const transport = createTransport(options);
+  return { ...bindCalls(transport, CALLS), transport, close: () => transport.close() };
 }

@@ -1,71 +1,60 @@
 import { InvalidRequestError, NomadError } from "../model/errors.ts";
 import { type JobKey, jobKey, splitJobKey } from "../model/job-key.ts";
-import type { JobStub, LiveJob } from "../model/nomad.ts";
+import type { LiveJob } from "../model/nomad.ts";
+import { listJobs } from "./job-lists.ts";
+import { readJob } from "./jobs.ts";
 import { jobPath, namespaceOf } from "./paths.ts";
 import type { NomadTransport } from "./transport.ts";
 
 // Goes into a filter expression between quotes, and into a query.
 const TOKEN = /^[\w.:/-]{1,200}$/;
 
-/** What dispatching needs of the rest of the client. */
-interface Reads {
-  readJob(key: JobKey): Promise<LiveJob | undefined>;
-  listJobs(
-    namespace: string,
-    options: { readonly prefix: string; readonly filter: string },
-  ): Promise<{ readonly jobs: readonly JobStub[] }>;
+/**
+ * Dispatches under an idempotency token, once, and reads the child that Nomad names.
+ * `exists: false`: it never came to be (§17); look it up by token.
+ * @throws NomadError `unknown_outcome` when the answer, or the child's, was lost: look it up by token too.
+ * @throws InvalidRequestError `bad_dispatch_token`.
+ */
+export async function dispatch(
+  transport: NomadTransport,
+  parent: JobKey,
+  token: string,
+  meta: Readonly<Record<string, string>>,
+): Promise<{ readonly childId: string; readonly exists: boolean }> {
+  assertToken(token);
+  const { namespace, jobId } = splitJobKey(parent);
+  const { value } = await transport.call({
+    operation: "dispatch",
+    what: `dispatch job ${parent}`,
+    effect: "write",
+    method: "PUT",
+    path: jobPath(parent, "/dispatch"),
+    query: { ...namespaceOf(parent), idempotency_token: token },
+    body: { JobID: jobId, Meta: meta },
+    secrets: Object.values(meta),
+  });
+  const childId = (value as { readonly DispatchedJobID?: string }).DispatchedJobID;
+  if (typeof childId !== "string" || childId === "") throw lost(parent, "names no child");
+  const child = await readJob(transport, jobKey(namespace, childId)).catch((error: unknown) => {
+    throw lost(parent, error instanceof NomadError ? error.message : "child not readable");
+  });
+  return { childId, exists: child !== undefined };
 }
 
-/** Dispatches of parameterized jobs (nomad-api §5, design D9). */
-export function createDispatch(transport: NomadTransport, reads: Reads) {
-  return {
-    /**
-     * Dispatches under an idempotency token, once, and reads the child that Nomad names.
-     * `exists: false`: it never came to be (§17); look it up by token.
-     * @throws NomadError `unknown_outcome` when the answer, or the child's, was lost: look it up by token too.
-     * @throws InvalidRequestError `bad_dispatch_token`.
-     */
-    async dispatch(
-      parent: JobKey,
-      token: string,
-      meta: Readonly<Record<string, string>>,
-    ): Promise<{ readonly childId: string; readonly exists: boolean }> {
-      assertToken(token);
-      const { namespace, jobId } = splitJobKey(parent);
-      const { value } = await transport.call({
-        operation: "dispatch",
-        what: `dispatch job ${parent}`,
-        effect: "write",
-        method: "PUT",
-        path: jobPath(parent, "/dispatch"),
-        query: { ...namespaceOf(parent), idempotency_token: token },
-        body: { JobID: jobId, Meta: meta },
-        secrets: Object.values(meta),
-      });
-      const childId = (value as { readonly DispatchedJobID?: string }).DispatchedJobID;
-      if (typeof childId !== "string" || childId === "") throw lost(parent, "names no child");
-      const child = await reads.readJob(jobKey(namespace, childId)).catch((error: unknown) => {
-        throw lost(parent, error instanceof NomadError ? error.message : "child not readable");
-      });
-      return { childId, exists: child !== undefined };
-    },
-
-    /** The child of `parent` that carries the token, dead ones included; garbage collected ones are gone. */
-    async findDispatched(parent: JobKey, token: string): Promise<LiveJob | undefined> {
-      assertToken(token);
-      const { namespace, jobId } = splitJobKey(parent);
-      const { jobs } = await reads.listJobs(namespace, {
-        prefix: `${jobId}/dispatch-`,
-        filter: `DispatchIdempotencyToken == "${token}"`,
-      });
-      for (const stub of jobs) {
-        if (stub.ParentID !== jobId) continue;
-        const child = await reads.readJob(jobKey(namespace, stub.ID));
-        if (child?.DispatchIdempotencyToken === token) return child;
-      }
-      return undefined;
-    },
-  };
+/** The child of `parent` that carries the token, dead ones included; garbage collected ones are gone. */
+export async function findDispatched(transport: NomadTransport, parent: JobKey, token: string): Promise<LiveJob | undefined> {
+  assertToken(token);
+  const { namespace, jobId } = splitJobKey(parent);
+  const { jobs } = await listJobs(transport, namespace, {
+    prefix: `${jobId}/dispatch-`,
+    filter: `DispatchIdempotencyToken == "${token}"`,
+  });
+  for (const stub of jobs) {
+    if (stub.ParentID !== jobId) continue;
+    const child = await readJob(transport, jobKey(namespace, stub.ID));
+    if (child?.DispatchIdempotencyToken === token) return child;
+  }
+  return undefined;
 }
 
 function assertToken(token: string): void {

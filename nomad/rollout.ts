@@ -21,75 +21,70 @@ export function newestFirst<T extends { readonly CreateIndex: number }>(items: r
   return [...items].sort((a, b) => b.CreateIndex - a.CreateIndex);
 }
 
-/** What Nomad does with a job: evaluations, allocations, deployments (nomad-api §6). */
-export function createRollout(transport: NomadTransport) {
-  return {
-    /** Allocations of all versions of the live incarnation. Empty when there is no such job. */
-    async listAllocations(key: JobKey): Promise<readonly AllocationStub[]> {
-      const { value } = await transport.call(jobListRequest(key, "allocations"));
-      return value as readonly AllocationStub[];
-    },
+/** Allocations of all versions of the live incarnation. Empty when there is no such job. */
+export async function listAllocations(transport: NomadTransport, key: JobKey): Promise<readonly AllocationStub[]> {
+  const { value } = await transport.call(jobListRequest(key, "allocations"));
+  return value as readonly AllocationStub[];
+}
 
-    /** Evaluations of the job, newest first. */
-    async listEvaluations(key: JobKey): Promise<readonly Evaluation[]> {
-      const { value } = await transport.call(jobListRequest(key, "evaluations"));
-      return newestFirst(value as readonly Evaluation[]);
-    },
+/** Evaluations of the job, newest first. */
+export async function listEvaluations(transport: NomadTransport, key: JobKey): Promise<readonly Evaluation[]> {
+  const { value } = await transport.call(jobListRequest(key, "evaluations"));
+  return newestFirst(value as readonly Evaluation[]);
+}
 
-    /** Nomad deployments of the live incarnation, newest first. */
-    async listNomadDeployments(key: JobKey): Promise<readonly NomadDeployment[]> {
-      const { value } = await transport.call(jobListRequest(key, "deployments"));
-      return newestFirst(value as readonly NomadDeployment[]);
-    },
+/** Nomad deployments of the live incarnation, newest first. */
+export async function listNomadDeployments(transport: NomadTransport, key: JobKey): Promise<readonly NomadDeployment[]> {
+  const { value } = await transport.call(jobListRequest(key, "deployments"));
+  return newestFirst(value as readonly NomadDeployment[]);
+}
 
-    /** `undefined` when there is none, or it is gone with its job. */
-    async readNomadDeployment(id: string): Promise<NomadDeployment | undefined> {
-      const answer = await transport.call({
-        operation: "read_deployment",
-        what: `read Nomad deployment ${id}`,
-        effect: "read",
-        method: "GET",
-        path: `/v1/deployment/${encodeURIComponent(id)}`,
-        absent: "deployment not found",
-      });
-      return answer.value as NomadDeployment | undefined;
-    },
+/** `undefined` when there is none, or it is gone with its job. */
+export async function readNomadDeployment(transport: NomadTransport, id: string): Promise<NomadDeployment | undefined> {
+  const answer = await transport.call({
+    operation: "read_deployment",
+    what: `read Nomad deployment ${id}`,
+    effect: "read",
+    method: "GET",
+    path: `/v1/deployment/${encodeURIComponent(id)}`,
+    absent: "deployment not found",
+  });
+  return answer.value as NomadDeployment | undefined;
+}
 
-    /** `undefined` when there is none, or it was garbage collected. */
-    async readEvaluation(id: string): Promise<Evaluation | undefined> {
-      const answer = await transport.call({
-        operation: "read_evaluation",
-        what: `read evaluation ${id}`,
-        effect: "read",
-        method: "GET",
-        path: `/v1/evaluation/${encodeURIComponent(id)}`,
-        absent: "eval not found",
-      });
-      return answer.value as Evaluation | undefined;
-    },
+/** `undefined` when there is none, or it was garbage collected. */
+export async function readEvaluation(transport: NomadTransport, id: string): Promise<Evaluation | undefined> {
+  const answer = await transport.call({
+    operation: "read_evaluation",
+    what: `read evaluation ${id}`,
+    effect: "read",
+    method: "GET",
+    path: `/v1/evaluation/${encodeURIComponent(id)}`,
+    absent: "eval not found",
+  });
+  return answer.value as Evaluation | undefined;
+}
 
-    /** Promotes every waiting canary of the deployment. @throws NomadError `not_found`. */
-    async promote(nomadDeploymentId: string): Promise<void> {
-      await transport.call({
-        operation: "promote_deployment",
-        what: `promote Nomad deployment ${nomadDeploymentId}`,
-        effect: "write",
-        method: "PUT",
-        path: `/v1/deployment/promote/${encodeURIComponent(nomadDeploymentId)}`,
-        body: { DeploymentID: nomadDeploymentId, All: true },
-      });
-    },
+/** Promotes every waiting canary of the deployment. @throws NomadError `not_found`. */
+export async function promote(transport: NomadTransport, nomadDeploymentId: string): Promise<void> {
+  await transport.call({
+    operation: "promote_deployment",
+    what: `promote Nomad deployment ${nomadDeploymentId}`,
+    effect: "write",
+    method: "PUT",
+    path: `/v1/deployment/promote/${encodeURIComponent(nomadDeploymentId)}`,
+    body: { DeploymentID: nomadDeploymentId, All: true },
+  });
+}
 
-    /** Ends the deployment as failed; with `auto_revert` Nomad goes back by itself. @throws NomadError `not_found`. */
-    async failDeployment(nomadDeploymentId: string): Promise<void> {
-      await transport.call({
-        operation: "fail_deployment",
-        what: `fail Nomad deployment ${nomadDeploymentId}`,
-        effect: "write",
-        method: "PUT",
-        path: `/v1/deployment/fail/${encodeURIComponent(nomadDeploymentId)}`,
-        body: { DeploymentID: nomadDeploymentId },
-      });
-    },
-  };
+/** Ends the deployment as failed; with `auto_revert` Nomad goes back by itself. @throws NomadError `not_found`. */
+export async function failDeployment(transport: NomadTransport, nomadDeploymentId: string): Promise<void> {
+  await transport.call({
+    operation: "fail_deployment",
+    what: `fail Nomad deployment ${nomadDeploymentId}`,
+    effect: "write",
+    method: "PUT",
+    path: `/v1/deployment/fail/${encodeURIComponent(nomadDeploymentId)}`,
+    body: { DeploymentID: nomadDeploymentId },
+  });
 }

@@ -1,7 +1,7 @@
 import type { Duplex } from "node:stream";
 import type { Timer } from "../model/clock.ts";
 import { messageOf, NomadError } from "../model/errors.ts";
-import { type JobSignal, parseFrame, WATCHED_TOPICS } from "./events.ts";
+import { type Frame, type JobSignal, parseFrame, WATCHED_TOPICS } from "./events.ts";
 import { createLineSplitter, type LinePiece } from "./lines.ts";
 import type { WatchSettings, WatchSignal } from "./watch.ts";
 
@@ -44,7 +44,7 @@ export async function runSession(
   } catch (error) {
     return { reason: "failed", error: asNomadError(error) };
   }
-  const session = createSession(settings, namespace, memory, onSignal, stream, onConnected);
+  const session = new WatchSession(settings, namespace, memory, onSignal, stream, onConnected);
   const onAbort = (): void => void stream.destroy();
   abort.addEventListener("abort", onAbort);
   if (abort.aborted) onAbort();
@@ -76,132 +76,159 @@ function openEvents(settings: WatchSettings, namespace: string, memory: WatchMem
   });
 }
 
-function createSession(
-  settings: WatchSettings,
-  namespace: string,
-  memory: WatchMemory,
-  onSignal: (signal: WatchSignal) => void,
-  stream: Duplex,
-  onConnected: () => void,
-) {
-  const { client, clock, log } = settings;
-  const stopLists = new AbortController();
-  const held = new Map<string, JobSignal>();
-  let begun = false;
-  let over: SessionEnd | undefined;
-  let listIndex: number | undefined;
-  let listing = false;
-  let listAgain = false;
-  let silence: Timer = clock.setTimer(settings.silenceMs, onSilence);
-  let resync: Timer | undefined;
+/** One open stream: its lines, its clocks, and the lists that go with it. */
+class WatchSession {
+  readonly #settings: WatchSettings;
+  readonly #namespace: string;
+  readonly #memory: WatchMemory;
+  readonly #onSignal: (signal: WatchSignal) => void;
+  readonly #stream: Duplex;
+  readonly #onConnected: () => void;
+  readonly #stopLists = new AbortController();
+  readonly #held = new Map<string, JobSignal>();
+  #begun = false;
+  #over: SessionEnd | undefined;
+  #listIndex: number | undefined;
+  #listing = false;
+  #listAgain = false;
+  #silence: Timer;
+  #resync: Timer | undefined;
 
-  function end(reason: SessionEnd["reason"], words: string): void {
-    if (over !== undefined) return;
-    over = { reason, error: new NomadError(`${words}; namespace ${namespace}`, { kind: "overloaded" }) };
-    silence.cancel();
-    resync?.cancel();
-    stopLists.abort();
-    stream.destroy();
+  constructor(
+    settings: WatchSettings,
+    namespace: string,
+    memory: WatchMemory,
+    onSignal: (signal: WatchSignal) => void,
+    stream: Duplex,
+    onConnected: () => void,
+  ) {
+    this.#settings = settings;
+    this.#namespace = namespace;
+    this.#memory = memory;
+    this.#onSignal = onSignal;
+    this.#stream = stream;
+    this.#onConnected = onConnected;
+    this.#silence = this.#watchSilence();
   }
 
-  function onSilence(): void {
-    end("silent", `Nomad sent nothing for ${settings.silenceMs / 1000} s`);
+  /** Only whole lines count as a sign of life: bytes that trickle in could go on forever. */
+  #watchSilence(): Timer {
+    const { clock, silenceMs } = this.#settings;
+    return clock.setTimer(silenceMs, () => this.end("silent", `Nomad sent nothing for ${silenceMs / 1000} s`));
   }
 
-  function take(piece: LinePiece): void {
-    if (over !== undefined) return;
-    silence.cancel();
-    silence = clock.setTimer(settings.silenceMs, onSilence);
-    if (!begun) {
-      begun = true;
-      onConnected();
-      list();
+  end(reason: SessionEnd["reason"], words: string): void {
+    if (this.#over !== undefined) return;
+    this.#over = { reason, error: new NomadError(`${words}; namespace ${this.#namespace}`, { kind: "overloaded" }) };
+    this.#silence.cancel();
+    this.#resync?.cancel();
+    this.#stopLists.abort();
+    this.#stream.destroy();
+  }
+
+  /** The stream is over; says why. */
+  close(): SessionEnd {
+    const words = this.#begun
+      ? "Nomad closed the event stream"
+      : "Nomad ended the event stream before it began: no right to read events there, or events are switched off";
+    this.end(this.#begun ? "closed" : "refused", words);
+    return this.#over ?? { reason: "closed", error: new NomadError(words, { kind: "overloaded" }) };
+  }
+
+  take(piece: LinePiece): void {
+    if (this.#over !== undefined) return;
+    this.#silence.cancel();
+    this.#silence = this.#watchSilence();
+    if (!this.#begun) {
+      this.#begun = true;
+      this.#onConnected();
+      this.#list();
     }
-    if (piece.kind === "overlong") {
-      log.warn("an event of Nomad is larger than allowed; a list is read instead", { namespace, limit: settings.maxLineBytes });
-      list();
-    } else {
-      takeLine(piece.text);
-    }
+    if (piece.kind === "overlong") this.#listInstead("larger than allowed");
+    else this.#takeLine(piece.text);
   }
 
-  function takeLine(text: string): void {
-    let frame: ReturnType<typeof parseFrame>;
+  #takeLine(text: string): void {
+    let frame: Frame;
     try {
       frame = parseFrame(text);
     } catch {
-      log.warn("an event of Nomad cannot be read; a list is read instead", { namespace, bytes: text.length });
-      list();
+      this.#listInstead("not readable");
       return;
     }
     if (frame.kind === "heartbeat") return;
-    for (const signal of frame.signals) pass(signal);
-    memory.resumeIndex = Math.max(memory.resumeIndex ?? 0, frame.index);
+    for (const signal of frame.signals) this.#pass(signal);
+    this.#memory.resumeIndex = Math.max(this.#memory.resumeIndex ?? 0, frame.index);
+  }
+
+  #listInstead(why: string): void {
+    this.#settings.log.warn("an event of Nomad was passed over, a list is read instead", { namespace: this.#namespace, why });
+    this.#list();
   }
 
   /** Only events about a job itself are covered by a list, which shows nothing of allocations or deployments. */
-  function pass(signal: JobSignal): void {
-    if (signal.topic !== "Job") return onSignal(signal);
-    memory.highestIndex = Math.max(memory.highestIndex, signal.index);
-    if (listIndex === undefined && held.size < MAX_HELD) held.set(signal.key, signal);
-    else if (listIndex === undefined || signal.index > listIndex) onSignal(signal);
-  }
-
-  function list(): void {
-    if (listing) {
-      listAgain = true;
+  #pass(signal: JobSignal): void {
+    if (signal.topic !== "Job") {
+      this.#onSignal(signal);
       return;
     }
-    listing = true;
-    resync?.cancel();
-    readList().then(
-      () => {
-        listing = false;
-        if (over !== undefined) return;
-        if (listAgain) {
-          listAgain = false;
-          list();
-        } else {
-          resync = clock.setTimer(settings.resyncIntervalMs, list);
-        }
-      },
-      (error: unknown) => end("failed", messageOf(error)),
+    this.#memory.highestIndex = Math.max(this.#memory.highestIndex, signal.index);
+    const listIndex = this.#listIndex;
+    if (listIndex === undefined && this.#held.size < MAX_HELD) this.#held.set(signal.key, signal);
+    else if (listIndex === undefined || signal.index > listIndex) this.#onSignal(signal);
+  }
+
+  #list(): void {
+    if (this.#listing) {
+      this.#listAgain = true;
+      return;
+    }
+    this.#listing = true;
+    this.#resync?.cancel();
+    this.#readList().then(
+      () => this.#afterList(),
+      (error: unknown) => this.end("failed", messageOf(error)),
     );
   }
 
-  async function readList(): Promise<void> {
+  #afterList(): void {
+    this.#listing = false;
+    if (this.#over !== undefined) return;
+    if (this.#listAgain) {
+      this.#listAgain = false;
+      this.#list();
+      return;
+    }
+    const { clock, resyncIntervalMs } = this.#settings;
+    this.#resync = clock.setTimer(resyncIntervalMs, () => this.#list());
+  }
+
+  async #readList(): Promise<void> {
+    const { client, clock } = this.#settings;
+    const memory = this.#memory;
     const known = memory.highestIndex;
-    const { index, jobs } = await client.listJobs(namespace, { signal: stopLists.signal });
-    if (over !== undefined) return;
+    const { index, jobs } = await client.listJobs(this.#namespace, { signal: this.#stopLists.signal });
+    if (this.#over !== undefined) return;
     memory.listedAt = clock.now();
-    onSignal({ kind: "listed", namespace, jobs, index });
+    this.#onSignal({ kind: "listed", namespace: this.#namespace, jobs, index });
     if (index < known) {
-      // A restored snapshot or another cluster: a stream that waits for the old index would hear nothing (nomad-api §17).
-      log.warn("Nomad's index went back; watching starts over", { namespace, from: known, to: index });
-      memory.resumeIndex = undefined;
-      memory.highestIndex = index;
-      end("index_went_back", "Nomad's index went back");
+      this.#startOver(known, index);
       return;
     }
     memory.highestIndex = Math.max(memory.highestIndex, index);
     memory.resumeIndex = Math.max(memory.resumeIndex ?? 0, index);
-    listIndex ??= index;
-    for (const signal of held.values()) if (signal.index > index) onSignal(signal);
-    held.clear();
+    this.#listIndex ??= index;
+    for (const signal of this.#held.values()) if (signal.index > index) this.#onSignal(signal);
+    this.#held.clear();
   }
 
-  return {
-    take,
-    end,
-    /** The stream is over; says why. */
-    close(): SessionEnd {
-      if (begun) end("closed", "Nomad closed the event stream");
-      else {
-        end("refused", "Nomad ended the event stream before it began: no right to read events there, or events are switched off");
-      }
-      return over ?? { reason: "closed", error: new NomadError("the event stream is over", { kind: "overloaded" }) };
-    },
-  };
+  /** A restored snapshot or another cluster: a stream that waits for the old index would hear nothing (nomad-api §17). */
+  #startOver(from: number, to: number): void {
+    this.#settings.log.warn("Nomad's index went back; watching starts over", { namespace: this.#namespace, from, to });
+    this.#memory.resumeIndex = undefined;
+    this.#memory.highestIndex = to;
+    this.end("index_went_back", "Nomad's index went back");
+  }
 }
 
 function asNomadError(error: unknown): NomadError {

@@ -36,7 +36,9 @@ export interface NomadWatchOptions {
 }
 
 /** Options with every default filled in. */
-export type WatchSettings = Required<Omit<NomadWatchOptions, "onState">> & Pick<NomadWatchOptions, "onState">;
+export type WatchSettings = {
+  readonly [Name in keyof Omit<NomadWatchOptions, "onState">]-?: NonNullable<NomadWatchOptions[Name]>;
+} & Pick<NomadWatchOptions, "onState">;
 
 const BACKOFF_BASE_MS = 500;
 const BACKOFF_MAX_MS = 30_000;
