@@ -8,9 +8,9 @@ import { addImpliedConstraints } from "./implied-constraints.ts";
 import { listErrors, listWarnings } from "./messages.ts";
 import { canonicalizeServerJob, goQuote } from "./server-canonicalize.ts";
 import { toServerJob } from "./server-form.ts";
-import { type AdmitContext, AdmissionError, type Admitted, type ApiJob, type ServerJob, type Validation } from "./types.ts";
-import { flag, isUnset, type Rec, rec, sameJson, str } from "./values.ts";
+import { AdmissionError, type AdmitContext, type Admitted, type ApiJob, type ServerJob, type Validation } from "./types.ts";
 import { validateAdmission } from "./validate.ts";
+import { flag, isUnset, type Rec, rec, sameJson, str } from "./values.ts";
 
 /**
  * What plan and register do to a job before anything else (nomad-api §2.1, §2.2, §3.4): region and namespace, the client's defaults, the

@@ -103,7 +103,8 @@ function mergeGroupPolicies(group: Rec, job: ApiJob, type: string): void {
   group["Update"] = update ?? null;
   const reschedulable = type !== "sysbatch" && type !== "system";
   const reschedule =
-    mergeBlocks(rec(job, "Reschedule"), rec(group, "ReschedulePolicy")) ?? (reschedulable ? emptyApi("ReschedulePolicy") : undefined);
+    mergeBlocks(rec(job, "Reschedule"), rec(group, "ReschedulePolicy")) ??
+    (reschedulable ? emptyApi("ReschedulePolicy") : undefined);
   if (reschedule !== undefined) fill(reschedule, rescheduleDefaults(type));
   group["ReschedulePolicy"] = reschedule ?? null;
   const migrate =

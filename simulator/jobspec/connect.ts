@@ -1,6 +1,6 @@
-import { goQuote, interpolate, canonicalizeNetwork, canonicalizeServerTask } from "./server-canonicalize.ts";
 import { connectTask, mergeSidecarTask } from "./connect-task.ts";
 import { SECOND } from "./defaults.ts";
+import { canonicalizeNetwork, canonicalizeServerTask, goQuote, interpolate } from "./server-canonicalize.ts";
 import type { ServerJob } from "./types.ts";
 import { flag, num, type Rec, rec, recs, str } from "./values.ts";
 
@@ -64,7 +64,12 @@ function injectSidecar(job: ServerJob, group: Rec, service: Rec, known: Record<s
   const tasks = recs(group, "Tasks");
   let task = tasks.find((t) => t["Kind"] === `connect-proxy:${name}`);
   if (task === undefined) {
-    task = connectTask({ prefix: "connect-proxy", service: name, cluster: clusterOf(service, group), driver: guessDriver(group) });
+    task = connectTask({
+      prefix: "connect-proxy",
+      service: name,
+      cluster: clusterOf(service, group),
+      driver: guessDriver(group),
+    });
     const wanted = task["Name"];
     if (tasks.some((t) => t["Name"] === wanted)) task["Name"] = `${wanted}-${options.suffix()}`;
     group["Tasks"] = [...tasks, task];

@@ -58,9 +58,13 @@ function decodeCollection(field: Field, value: unknown, place: Place): unknown {
     case "strings":
       return decodeStrings(value, place, field.goType);
     case "ints":
-      return Array.isArray(value) ? value.map((v) => (typeof v === "number" ? v : fail(v, place, "uint16"))) : fail(value, place, field.goType);
+      return Array.isArray(value)
+        ? value.map((v) => (typeof v === "number" ? v : fail(v, place, "uint16")))
+        : fail(value, place, field.goType);
     case "map":
-      return decodeMap(value, place, field.goType, (v) => (v === null ? "" : typeof v === "string" ? v : fail(v, place, "string")));
+      return decodeMap(value, place, field.goType, (v) =>
+        v === null ? "" : typeof v === "string" ? v : fail(v, place, "string"),
+      );
     case "headers":
       return decodeMap(value, place, field.goType, (v) => (v === null ? null : decodeStrings(v, place, "[]string")));
     case "bytes":
@@ -85,7 +89,9 @@ function decodeStrings(value: unknown, place: Place, goType: string): string[] {
 function decodeList(field: Field, value: unknown, place: Place): Rec[] {
   if (!Array.isArray(value)) return fail(value, place, field.goType);
   const table = apiTable(field.table);
-  return value.filter((v) => v !== null).map((v) => (isRec(v) ? decodeObject(table, v, place.path) : fail(v, place, `api.${field.table}`)));
+  return value
+    .filter((v) => v !== null)
+    .map((v) => (isRec(v) ? decodeObject(table, v, place.path) : fail(v, place, `api.${field.table}`)));
 }
 
 function decodeMap(value: unknown, place: Place, goType: string, read: (value: unknown) => unknown): Rec {

@@ -70,7 +70,7 @@ export function rescheduleDefaults(jobType: string): Defaults {
   return RESCHEDULE[jobType] ?? NO_RESCHEDULE;
 }
 
-export const DISCONNECT: Defaults = { Replace: true, Reconcile: "best-score" };
+export const DISCONNECT: Defaults = { Replace: true, Reconcile: "best_score" };
 export const LOGS: Defaults = { MaxFiles: 10, MaxFileSizeMB: 10, Disabled: false };
 export const VOLUME_MOUNT: Defaults = { PropagationMode: "private", ReadOnly: false, SELinuxLabel: "" };
 export const CHANGE_SCRIPT: Defaults = { Command: "", Timeout: 5 * SECOND, FailOnError: false, RunOnFirstRender: false };

@@ -38,7 +38,12 @@ function exposeCheck(group: Rec, service: Rec, sidecar: Rec, check: Rec, index: 
     const where = `${str(group, "Name")}->${str(service, "Name")}->${str(check, "Name")}`;
     return `unable to determine local service port for service check ${where}`;
   }
-  const path = { Path: str(check, "Path"), Protocol: str(check, "Protocol"), LocalPathPort: port, ListenerPort: str(check, "PortLabel") };
+  const path = {
+    Path: str(check, "Path"),
+    Protocol: str(check, "Protocol"),
+    LocalPathPort: port,
+    ListenerPort: str(check, "PortLabel"),
+  };
   const expose = exposeConfig(sidecar);
   const paths = recs(expose, "Paths");
   if (!paths.some((known) => sameJson(known, path))) expose["Paths"] = [...paths, path];

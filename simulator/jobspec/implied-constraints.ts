@@ -33,7 +33,8 @@ export function addImpliedConstraints(job: ServerJob): void {
   const secretProviders = recs(job, "TaskGroups").flatMap(providersOfSecrets);
   for (const group of recs(job, "TaskGroups")) {
     for (const c of vaultConstraints(group)) add(group, c, true);
-    for (const provider of secretProviders) add(group, constraint(`\${attr.plugins.secrets.${provider}.version}`, "is_set", ""), true);
+    for (const provider of secretProviders)
+      add(group, constraint(`\${attr.plugins.secrets.${provider}.version}`, "is_set", ""), true);
     addNuma(group);
     const signals = requiredSignals(group);
     if (signals.length > 0) add(group, constraint("${attr.os.signals}", "set_contains", signals.join(",")), false);
@@ -48,7 +49,8 @@ export function addImpliedConstraints(job: ServerJob): void {
 function add(holder: Rec, implied: Constraint, byAttribute: boolean): void {
   const stated = recs(holder, "Constraints");
   const found = stated.some(
-    (c) => c["LTarget"] === implied.LTarget && (byAttribute || (c["RTarget"] === implied.RTarget && c["Operand"] === implied.Operand)),
+    (c) =>
+      c["LTarget"] === implied.LTarget && (byAttribute || (c["RTarget"] === implied.RTarget && c["Operand"] === implied.Operand)),
   );
   if (!found) holder["Constraints"] = [...stated, implied];
 }
@@ -113,7 +115,8 @@ function addServiceDiscovery(group: Rec): void {
 
 function addNetwork(group: Rec): void {
   if (recs(group, "Networks").some((network) => network["Mode"] === "bridge")) {
-    for (const plugin of CNI_PLUGINS) add(group, constraint(`\${attr.plugins.cni.version.${plugin}}`, "semver", ">= 0.4.0"), true);
+    for (const plugin of CNI_PLUGINS)
+      add(group, constraint(`\${attr.plugins.cni.version.${plugin}}`, "semver", ">= 0.4.0"), true);
   }
   const transparent = recs(group, "Services").some((service) => {
     const sidecar = rec(rec(service, "Connect"), "SidecarService");

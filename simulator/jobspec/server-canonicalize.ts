@@ -147,5 +147,8 @@ function canonicalizeServerCheck(check: Rec, service: Rec): void {
 
 /** A text in Go's double quotes. */
 export function goQuote(text: string): string {
-  return JSON.stringify(text).replace(/\\u00([01][0-9a-f])/g, "\\x$1").replace(/\\x07/g, "\\a").replace(/\\x0b/g, "\\v");
+  return JSON.stringify(text)
+    .replace(/\\u00([01][0-9a-f])/g, "\\x$1")
+    .replace(/\\x07/g, "\\a")
+    .replace(/\\x0b/g, "\\v");
 }

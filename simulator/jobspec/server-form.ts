@@ -68,7 +68,8 @@ function buildJob(api: Rec, table: Table): Rec {
   for (const key of SERVER_ONLY) delete stated[key];
   const update = rec(api, "Update");
   // The rest of the block lives in the groups; at job level only these two survive.
-  stated["Update"] = num(update, "MaxParallel") > 0 ? { Stagger: update?.["Stagger"], MaxParallel: update?.["MaxParallel"] } : null;
+  stated["Update"] =
+    num(update, "MaxParallel") > 0 ? { Stagger: update?.["Stagger"], MaxParallel: update?.["MaxParallel"] } : null;
   const job = plain(stated, table);
   const vaultNamespace = str(api, "VaultNamespace");
   if (vaultNamespace === "") return job;
@@ -88,7 +89,8 @@ function buildGroup(api: Rec, table: Table): Rec {
   const stated: Rec = { ...api };
   for (const key of DROPPED_OF_GROUP) delete stated[key];
   const volumes = recEntries(api, "Volumes").filter(([, v]) => str(v, "Type") === "host" || str(v, "Type") === "csi");
-  stated["Volumes"] = rec(api, "Volumes") === undefined || recEntries(api, "Volumes").length === 0 ? null : Object.fromEntries(volumes);
+  stated["Volumes"] =
+    rec(api, "Volumes") === undefined || recEntries(api, "Volumes").length === 0 ? null : Object.fromEntries(volumes);
   const group = plain(stated, table);
   for (const service of recs(group, "Services")) inheritOnUpdate(service);
   return group;
@@ -96,7 +98,10 @@ function buildGroup(api: Rec, table: Table): Rec {
 
 function buildTask(api: Rec, table: Table): Rec {
   const mounts = api["VolumeMounts"];
-  const task = plain({ ...api, VolumeMounts: Array.isArray(mounts) ? mounts.filter((m: Rec) => !isUnset(m["Volume"])) : null }, table);
+  const task = plain(
+    { ...api, VolumeMounts: Array.isArray(mounts) ? mounts.filter((m: Rec) => !isUnset(m["Volume"])) : null },
+    table,
+  );
   for (const service of recs(task, "Services")) {
     inheritOnUpdate(service);
     // A check of a task's service belongs to that task; its own word is not taken.

@@ -50,7 +50,9 @@ function taskWarnings(task: Rec): string[] {
     warnings.push("IOPS has been deprecated as of Nomad 0.9.0. Please remove IOPS from resource block.");
   }
   if (recs(resources, "Networks").length > 0) {
-    warnings.push("task network resources have been deprecated as of Nomad 0.12.0. Please configure networking via group network block.");
+    warnings.push(
+      "task network resources have been deprecated as of Nomad 0.12.0. Please configure networking via group network block.",
+    );
   }
   for (const [index, template] of recs(task, "Templates").entries()) {
     if (num(template, "VaultGrace") === 0) continue;
