@@ -84,7 +84,7 @@ export function openObjects(gitdir: string): GitObjects {
       // As git's own server: the trees of all commits of the client are taken as known only at its tips.
       for (const sha of haves) collectTree(read(sha).body.toString("latin1", 5, 45), seen);
       const known = new Set(seen);
-      const wanted = history(wants, depth ?? Number.POSITIVE_INFINITY, new Set());
+      const wanted = history(wants, depth ?? Number.POSITIVE_INFINITY, had.commits);
       for (const sha of wanted.commits) {
         if (had.commits.has(sha)) continue;
         seen.add(sha);
