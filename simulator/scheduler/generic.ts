@@ -1,0 +1,274 @@
+import { deploymentActive, hasAutoPromote, requiresPromotion } from "../state/facts.ts";
+import { newDeployment } from "../state/records.ts";
+import { scoped } from "../state/table.ts";
+import { versionsOf } from "../state/versions.ts";
+import type { AllocMetric, Allocation, Deployment, Evaluation, Job } from "../state/types.ts";
+import type { StatusUpdate } from "../state/deployment-writes.ts";
+import { type AllocSet, setOf, type Tainted } from "./alloc-set.ts";
+import { newAllocation, stoppedAllocation } from "./allocation.ts";
+import type { SchedulerEnvironment } from "./environment.ts";
+import { allocatedResources, type Offer } from "./fit.ts";
+import { type DeploymentDraft, type GenericInput, type GroupResult, reconcileGroup, stopEverything } from "./generic-group.ts";
+import { Metrics } from "./metrics.ts";
+import { inDatacenters, inPool } from "./node-checks.ts";
+import { noUpdates, type Placement, reasons, type SchedulePlan, type UpdateOf } from "./plan-types.ts";
+import { trackerFor } from "./reschedule.ts";
+import { Selector } from "./select.ts";
+import { latestDeployment } from "./tainted.ts";
+
+/** Schedules a service or batch job: reconciles each group, then looks for places. `job` is undefined when it was purged. */
+export function scheduleGeneric(
+  env: SchedulerEnvironment,
+  evaluation: Evaluation,
+  job: Job | undefined,
+  existing: readonly Allocation[],
+  tainted: Tainted,
+  updateOf: UpdateOf,
+): SchedulePlan {
+  const batch = (job?.Type ?? evaluation.Type) === "batch";
+  const latest = batch ? undefined : latestDeployment(env.state, evaluation.Namespace, evaluation.JobID);
+  const sorted = sortDeployments(job, latest);
+  if (job === undefined || job.Stop) return stopJob(existing, tainted, env.now(), sorted.updates);
+  const selector = new Selector(env, job);
+  const draft = draftOf(sorted.current);
+  const input: GenericInput = {
+    job,
+    batch,
+    tainted,
+    now: env.now(),
+    evalId: evaluation.ID,
+    evalPriority: evaluation.Priority,
+    old: sorted.old,
+    newId: env.newId,
+    updateOf: (alloc, group) => {
+      if (alloc.Job.JobModifyIndex === job.JobModifyIndex) return "ignore";
+      const kind = updateOf(alloc.Job, job, group.Name);
+      if (kind === "destructive") return kind;
+      if (alloc.DesiredStatus !== "run" || ["complete", "failed", "lost"].includes(alloc.ClientStatus)) return "ignore";
+      const node = env.state.nodes.get(alloc.NodeID);
+      if (node === undefined || !inDatacenters(node, job.Datacenters) || !inPool(node, job.NodePool)) return "destructive";
+      selector.stop(alloc);
+      const choice = selector.select(group, [node]);
+      selector.unstop(alloc);
+      return choice instanceof Metrics ? "destructive" : "in_place";
+    },
+  };
+  const results = new Map<string, GroupResult>();
+  for (const [name, allocs] of groupsOf(job, existing)) {
+    const create = () => newDeployment(env.newId(), job, evaluation.Priority, env.now());
+    results.set(name, reconcileGroup(input, name, allocs, draft, create));
+  }
+  return new Placer(env, evaluation, job, selector, draft, results).plan(sorted.updates);
+}
+
+function draftOf(current: Deployment | undefined): DeploymentDraft {
+  const groups = Object.entries(current?.TaskGroups ?? {}).map(([name, state]) => [name, { ...state }]);
+  return { row: current, created: false, groups: Object.fromEntries(groups) };
+}
+
+/** Allocations by group, the groups of the job first; a group that is gone has allocations still. */
+function groupsOf(job: Job, existing: readonly Allocation[]): Map<string, AllocSet> {
+  const groups = new Map<string, AllocSet>(job.TaskGroups.map((group) => [group.Name, new Map()]));
+  for (const alloc of existing) {
+    const set = groups.get(alloc.TaskGroup);
+    if (set === undefined) groups.set(alloc.TaskGroup, setOf([alloc]));
+    else set.set(alloc.ID, alloc);
+  }
+  return groups;
+}
+
+interface Sorted {
+  readonly old: Deployment | undefined;
+  readonly current: Deployment | undefined;
+  readonly updates: StatusUpdate[];
+}
+
+/** Cancels a deployment of a stopped job or of another version (nomad-api §6.2). */
+function sortDeployments(job: Job | undefined, latest: Deployment | undefined): Sorted {
+  if (latest === undefined) return { old: undefined, current: undefined, updates: [] };
+  const cancel = (description: string): StatusUpdate[] =>
+    deploymentActive(latest) ? [{ id: latest.ID, status: "cancelled", description }] : [];
+  if (job === undefined || job.Stop) return { old: latest, current: undefined, updates: cancel("Cancelled because job is stopped") };
+  if (latest.JobCreateIndex !== job.CreateIndex || latest.JobVersion !== job.Version) {
+    return { old: latest, current: undefined, updates: cancel("Cancelled due to newer version of job") };
+  }
+  if (latest.Status === "successful") return { old: latest, current: undefined, updates: [] };
+  return { old: undefined, current: latest, updates: [] };
+}
+
+function stopJob(existing: readonly Allocation[], tainted: Tainted, now: number, updates: readonly StatusUpdate[]): SchedulePlan {
+  const desired: Record<string, SchedulePlan["desired"][string]> = {};
+  const stopped: Allocation[] = [];
+  const live = existing.filter((alloc) => alloc.DesiredStatus === "run" && !["complete", "failed", "lost"].includes(alloc.ClientStatus));
+  for (const alloc of existing) desired[alloc.TaskGroup] ??= noUpdates();
+  for (const stop of stopEverything(setOf(live), { tainted, now })) {
+    stopped.push(stoppedAllocation(stop));
+    const counts = desired[stop.alloc.TaskGroup];
+    if (counts !== undefined) desired[stop.alloc.TaskGroup] = { ...counts, Stop: counts.Stop + 1 };
+  }
+  return {
+    desired,
+    allocs: [],
+    stopped,
+    deployment: undefined,
+    deploymentUpdates: updates,
+    followups: [],
+    failed: {},
+    queued: {},
+    deploymentId: "",
+    blockedNodes: [],
+  };
+}
+
+/** Turns the wishes of all groups into allocations on nodes. */
+class Placer {
+  readonly #env: SchedulerEnvironment;
+  readonly #eval: Evaluation;
+  readonly #job: Job;
+  readonly #selector: Selector;
+  readonly #draft: DeploymentDraft;
+  readonly #results: ReadonlyMap<string, GroupResult>;
+  readonly #failed = new Map<string, Metrics>();
+  readonly #queued: Record<string, number> = {};
+  readonly #allocs: Allocation[] = [];
+  readonly #stopped = new Map<string, Allocation>();
+
+  constructor(
+    env: SchedulerEnvironment,
+    evaluation: Evaluation,
+    job: Job,
+    selector: Selector,
+    draft: DeploymentDraft,
+    results: ReadonlyMap<string, GroupResult>,
+  ) {
+    this.#env = env;
+    this.#eval = evaluation;
+    this.#job = job;
+    this.#selector = selector;
+    this.#draft = draft;
+    this.#results = results;
+  }
+
+  plan(cancelled: readonly StatusUpdate[]): SchedulePlan {
+    const updates = [...cancelled];
+    const all = [...this.#results.values()];
+    const current = this.#draft.row;
+    for (const result of all) {
+      for (const stop of result.stops) {
+        this.#stopped.set(stop.alloc.ID, stoppedAllocation(stop));
+        this.#selector.stop(stop.alloc);
+      }
+      for (const alloc of result.attributes) this.#allocs.push(alloc);
+    }
+    const deploymentId = current !== undefined && deploymentActive(current) ? current.ID : "";
+    for (const result of all) for (const alloc of result.inplace) this.#allocs.push(this.#inPlace(alloc, current?.ID ?? ""));
+    if (current !== undefined && !this.#draft.created && all.every((result) => result.complete) && deploymentActive(current)) {
+      updates.push({ id: current.ID, status: "successful", description: "Deployment completed successfully" });
+    }
+    for (const group of this.#job.TaskGroups) this.#queued[group.Name] = 0;
+    const wanted = [...all.flatMap((result) => result.destructive), ...all.flatMap((result) => result.places)];
+    for (const placement of wanted) this.#queued[placement.group.Name] = (this.#queued[placement.group.Name] ?? 0) + 1;
+    for (const placement of wanted) this.#place(placement, deploymentId);
+    return {
+      desired: Object.fromEntries([...this.#results].map(([name, result]) => [name, result.desired])),
+      allocs: this.#allocs,
+      stopped: [...this.#stopped.values()],
+      deployment: this.#newDeployment(),
+      deploymentUpdates: updates,
+      followups: all.flatMap((result) => result.followups),
+      failed: Object.fromEntries([...this.#failed].map(([name, metrics]): [string, AllocMetric] => [name, metrics.json()])),
+      queued: this.#queued,
+      deploymentId: current?.ID ?? "",
+      blockedNodes: [],
+    };
+  }
+
+  #newDeployment(): Deployment | undefined {
+    const { row, created, groups } = this.#draft;
+    if (row === undefined || !created) return undefined;
+    const deployment = { ...row, TaskGroups: groups };
+    if (!requiresPromotion(deployment)) return deployment;
+    const StatusDescription = hasAutoPromote(deployment)
+      ? "Deployment is running pending automatic promotion"
+      : "Deployment is running but requires manual promotion";
+    return { ...deployment, StatusDescription };
+  }
+
+  #inPlace(alloc: Allocation, deploymentId: string): Allocation {
+    const moved = alloc.DeploymentID !== deploymentId;
+    const group = this.#job.TaskGroups.find((one) => one.Name === alloc.TaskGroup);
+    const old = alloc.AllocatedResources;
+    const offer: Offer = { networks: old?.Shared.Networks ?? null, ports: old?.Shared.Ports ?? null };
+    return {
+      ...alloc,
+      EvalID: this.#eval.ID,
+      Job: this.#job,
+      AllocatedResources: group === undefined ? old : allocatedResources(group, offer),
+      DeploymentID: deploymentId,
+      DeploymentStatus: moved ? null : alloc.DeploymentStatus,
+    };
+  }
+
+  #place(placement: Placement, deploymentId: string): void {
+    const { previous } = placement;
+    const name = placement.group.Name;
+    const failure = this.#failed.get(name);
+    const older = placement.downgrade ? this.#promotedVersion(placement) : undefined;
+    const job = older?.job ?? this.#job;
+    const group = job.TaskGroups.find((one) => one.Name === name) ?? placement.group;
+    if (failure !== undefined) {
+      failure.coalesced++;
+      failure.wanted(group);
+      return;
+    }
+    if (placement.stopPrevious && previous !== undefined) this.#selector.stop(previous);
+    const avoid = new Set(placement.reschedule && previous !== undefined ? [previous.NodeID] : []);
+    const choice = this.#selector.select(group, undefined, avoid);
+    if (choice instanceof Metrics) {
+      choice.wanted(group);
+      this.#failed.set(name, choice);
+      if (placement.stopPrevious && previous !== undefined) this.#selector.unstop(previous);
+      // A failed allocation that finds no new place stays as it is, to be tried again when there is room.
+      if (placement.reschedule && previous !== undefined) this.#stopped.delete(previous.ID);
+      return;
+    }
+    if (placement.stopPrevious && previous !== undefined) {
+      const stop = { alloc: previous, clientStatus: "", description: reasons.updating, followupEval: "" };
+      this.#stopped.set(previous.ID, stoppedAllocation(stop));
+    }
+    const alloc = newAllocation({
+      id: this.#env.newId(),
+      evaluation: this.#eval,
+      job,
+      group,
+      name: placement.name,
+      node: choice.node,
+      offer: choice.offer,
+      metrics: choice.metrics.json(),
+      deploymentId: older?.deploymentId ?? deploymentId,
+      canary: placement.canary && this.#draft.row !== undefined,
+      previous: previous?.ID ?? "",
+      tracker: placement.reschedule && previous !== undefined ? trackerFor(previous, this.#env.now()) : null,
+      now: this.#env.now(),
+    });
+    this.#queued[name] = (this.#queued[name] ?? 0) - 1;
+    this.#selector.place(alloc);
+    this.#allocs.push(alloc);
+  }
+
+  /** The version that non-canaries run while canaries wait: of the latest promoted deployment, else the latest stable one. */
+  #promotedVersion(placement: Placement): { job: Job; deploymentId: string } | undefined {
+    const { Namespace, ID } = this.#job;
+    const deployments = this.#env.state.deployment.by("job", scoped(Namespace, ID)).sort((a, b) => b.JobVersion - a.JobVersion);
+    const versions = versionsOf(this.#env.state, Namespace, ID);
+    const least = placement.previous?.Job.Version ?? 0;
+    for (const deployment of deployments) {
+      const state = deployment.TaskGroups[placement.group.Name];
+      if (state === undefined || !(state.Promoted || state.DesiredCanaries === 0)) continue;
+      const job = versions.find((version) => version.Version === deployment.JobVersion);
+      if (job !== undefined && job.Version >= least) return { job, deploymentId: deployment.ID };
+    }
+    const stable = versions.find((version) => version.Stable && version.Version >= least);
+    return stable === undefined ? undefined : { job: stable, deploymentId: "" };
+  }
+}
