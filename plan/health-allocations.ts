@@ -1,0 +1,101 @@
+import type { AllocationStub, Evaluation, LiveJob } from "../model/nomad.ts";
+import { explainAllocation, type Health, type HealthInput, placementWords, wantedCount } from "./health.ts";
+
+interface Count {
+  readonly wanted: number;
+  readonly running: number;
+  readonly complete: number;
+  readonly pending: number;
+  /** Failed or lost, neither replaced nor to be replaced. */
+  readonly over: readonly AllocationStub[];
+}
+
+/**
+ * Health where Nomad keeps no deployment: batch and sysbatch jobs, system jobs of older servers, `max_parallel = 0`, no update
+ * block, and verification after a rollout that ended badly. Wanted is compared with running per group, replaced allocations
+ * are not counted, and one that Nomad will reschedule is waited for (design D8).
+ */
+export function judgeAllocations(input: HealthInput, live: LiveJob): Health {
+  const ours = input.allocations.filter((allocation) => allocation.JobVersion === live.Version);
+  const pendingEvaluations = input.evaluations.filter((each) => each.Status === "pending");
+  const onEveryNode = live.Type === "system" || live.Type === "sysbatch";
+  const counts = (live.TaskGroups ?? [])
+    .filter((group) => wantedCount(group) > 0)
+    .map((group) => {
+      const name = group.Name ?? "";
+      return {
+        name,
+        ...countGroup(
+          ours.filter((each) => each.TaskGroup === name),
+          onEveryNode ? undefined : wantedCount(group),
+          pendingEvaluations,
+        ),
+      };
+    });
+  const over = counts.flatMap((count) => count.over);
+  const finite = live.Type === "batch" || live.Type === "sysbatch";
+  const placement = placementWords(input);
+  const lacking = counts.filter((count) => (finite ? count.complete : count.running) < count.wanted || count.wanted === 0);
+  if (lacking.length === 0 && placement === "" && over.length === 0) {
+    return { state: "healthy", message: finite ? "every allocation has completed" : "every wanted allocation is running" };
+  }
+  const words = [
+    counts.map((count) => describe(count, finite)).join(", "),
+    placement,
+    ...over.slice(0, 1).map(explainAllocation),
+  ];
+  const message = words.filter((word) => word !== "").join("; ");
+  const moving = pendingEvaluations.length > 0 || placement !== "" || counts.some((count) => count.pending > 0);
+  if (over.length > 0 && !moving) return failed(over, counts, message);
+  if (nothingLeft(ours, counts, finite) && !moving)
+    return { state: "failed", reason: "nothing_runs", message: `nothing of the job runs and nothing is pending; ${message}` };
+  const goodEnough =
+    finite &&
+    over.length === 0 &&
+    placement === "" &&
+    counts.every((count) => count.wanted > 0 && count.running + count.complete >= count.wanted);
+  return { state: "waiting", message, ...(goodEnough ? { goodEnough } : {}) };
+}
+
+function failed(over: readonly AllocationStub[], counts: readonly Count[], message: string): Health {
+  const alive = counts.some((count) => count.running > 0);
+  const first = over[0];
+  if (first === undefined || alive) return { state: "failed", reason: "allocation_failed", message };
+  return { state: "failed", reason: "allocation_failed", message: `${explainAllocation(first)}; nothing else of the job runs` };
+}
+
+/** All allocations of the version are over, and not by having done their work. */
+function nothingLeft(ours: readonly AllocationStub[], counts: readonly Count[], finite: boolean): boolean {
+  return (
+    ours.length > 0 &&
+    counts.every((count) => count.running === 0 && count.pending === 0 && (!finite || count.complete < count.wanted))
+  );
+}
+
+function countGroup(allocations: readonly AllocationStub[], wanted: number | undefined, pending: readonly Evaluation[]): Count {
+  const current = allocations.filter((each) => (each.NextAllocation ?? "") === "");
+  const by = (status: string): AllocationStub[] =>
+    current.filter((each) => each.ClientStatus === status && each.DesiredStatus === "run");
+  const running = by("running").filter((each) => each.DeploymentStatus?.Healthy !== false).length;
+  const complete = by("complete").length;
+  const bad = current.filter((each) => each.ClientStatus === "failed" || each.ClientStatus === "lost");
+  const over = bad.filter((each) => !willReturn(each, pending));
+  return {
+    wanted: wanted ?? current.filter((each) => each.DesiredStatus === "run").length,
+    running,
+    complete,
+    pending: by("pending").length + (bad.length - over.length),
+    over: over.filter((each) => each.DesiredStatus === "run" || each.ClientStatus === "failed"),
+  };
+}
+
+/** Whether Nomad still means to place the allocation again: it has a follow-up evaluation, or one is about to be looked at. */
+function willReturn(allocation: AllocationStub, pending: readonly Evaluation[]): boolean {
+  return (allocation.FollowupEvalID ?? "") !== "" || pending.length > 0;
+}
+
+function describe(count: Count & { readonly name: string }, finite: boolean): string {
+  const done = finite ? `${count.complete} of ${count.wanted} complete` : `${count.running} of ${count.wanted} running`;
+  const rest = finite && count.running > 0 ? `, ${count.running} running` : "";
+  return `${count.name} ${done}${rest}${count.pending > 0 ? `, ${count.pending} pending` : ""}`;
+}

@@ -1,0 +1,41 @@
+import { canonicalJson, withoutServerFields } from "../model/hash.ts";
+import type { JobSpec, LiveJob, TaskGroupSpec } from "../model/nomad.ts";
+
+/** Whether any group of the spec may be scaled from outside (design D6). */
+export function hasScaling(spec: JobSpec): boolean {
+  return (spec.TaskGroups ?? []).some(isScaled);
+}
+
+function isScaled(group: TaskGroupSpec): boolean {
+  return group.Scaling !== null && group.Scaling !== undefined;
+}
+
+/** The spec with the live count of each group that has a `scaling` block; other groups keep git's count (design D6). */
+export function substituteCounts(spec: JobSpec, live: JobSpec | undefined): JobSpec {
+  if (live === undefined || !hasScaling(spec)) return spec;
+  const counts = new Map((live.TaskGroups ?? []).map((group) => [group.Name, group.Count]));
+  const groups = (spec.TaskGroups ?? []).map((group) => {
+    const count = counts.get(group.Name);
+    return isScaled(group) && count !== null && count !== undefined ? { ...group, Count: count } : group;
+  });
+  return { ...spec, TaskGroups: groups };
+}
+
+/**
+ * Whether two versions of a live job differ in nothing but the counts of scaled groups. That the index moved says nothing:
+ * an autoscaler moves it all day, and an approval given for a spec is not spoilt by it (design D6).
+ */
+export function movedOnlyByScale(before: LiveJob, now: LiveJob): boolean {
+  return before.CreateIndex === now.CreateIndex && canonicalJson(withoutCounts(before)) === canonicalJson(withoutCounts(now));
+}
+
+function withoutCounts(job: LiveJob): unknown {
+  const groups = (job.TaskGroups ?? []).map((group) => {
+    if (!isScaled(group)) return group;
+    const { Count: _count, Scaling: scaling, ...rest } = group;
+    const { CreateIndex: _created, ModifyIndex: _modified, ID: _id, ...policy } = scaling ?? {};
+    return { ...rest, Scaling: { ...policy, kept: true } };
+  });
+  const { Meta: meta, ...rest } = withoutServerFields(job);
+  return { ...rest, Meta: meta ?? null, TaskGroups: groups };
+}

@@ -1,0 +1,125 @@
+/**
+ * Sync windows (design D10, D37). A window opens where its cron expression matches in its zone and stays open for a length of
+ * *elapsed* time, so a night with a change of daylight saving neither shortens nor lengthens it. Windows that touch or overlap
+ * are one. Start inclusive, end exclusive.
+ */
+import type { Cron } from "croner";
+import { openCron } from "../model/cron.ts";
+import type { WindowRule } from "../model/desired.ts";
+import type { ReasonCode } from "../model/reasons.ts";
+
+/** Windows merged before it is said that one never closes. */
+const mostMerged = 500;
+/** Edges looked at to find where allow and deny together change. */
+const mostEdges = 2_000;
+
+const crons = new Map<string, Cron>();
+
+function cronOf(rule: WindowRule): Cron {
+  const name = `${rule.timeZone} ${rule.cron}`;
+  const known = crons.get(name);
+  if (known !== undefined) return known;
+  const cron = openCron(rule.cron, rule.timeZone);
+  if (crons.size > 5_000) crons.clear();
+  crons.set(name, cron);
+  return cron;
+}
+
+/** An opening: ms since the epoch; `end` is absent when it never closes. */
+export interface Opening {
+  readonly start: number;
+  readonly end: number | undefined;
+}
+
+/** Latest match at or before `at`. */
+function lastMatch(cron: Cron, at: number): number | undefined {
+  return cron.previousRuns(1, new Date(Math.floor(at / 1_000) * 1_000 + 1_000))[0]?.getTime();
+}
+
+/** First match after `at`. */
+function nextMatch(cron: Cron, at: number): number | undefined {
+  return cron.nextRun(new Date(at))?.getTime();
+}
+
+/** From a match, the end of the opening that it belongs to. */
+function mergedEnd(cron: Cron, match: number, durationMs: number): number | undefined {
+  let end = match + durationMs;
+  let last = match;
+  for (let merged = 0; merged < mostMerged; merged++) {
+    const next = nextMatch(cron, last);
+    if (next === undefined || next > end) return end;
+    last = next;
+    end = next + durationMs;
+  }
+  return undefined;
+}
+
+/** The opening of one rule that holds `at`, if it is open then. Its `start` is the last match, not the start of a merged run. */
+function openingAt(rule: WindowRule, at: number): Opening | undefined {
+  const cron = cronOf(rule);
+  const match = lastMatch(cron, at);
+  if (match === undefined || match > at || at >= match + rule.durationMs) return undefined;
+  return { start: match, end: mergedEnd(cron, match, rule.durationMs) };
+}
+
+/** When the rule next changes between open and closed after `at`; `undefined` for never. */
+function nextEdgeOf(rule: WindowRule, at: number): number | undefined {
+  const opening = openingAt(rule, at);
+  return opening === undefined ? nextMatch(cronOf(rule), at) : opening.end;
+}
+
+/** Whether automatic starts may happen now, and if not, why. */
+export interface WindowStatus {
+  readonly open: boolean;
+  /** Why it is closed: outside the allowed time, or inside a denied one. */
+  readonly reason: Extract<ReasonCode, "window_closed" | "window_denied"> | undefined;
+  /** When `open` changes next, ms since the epoch; `undefined`: never, or not within what was looked at. */
+  readonly changesAt: number | undefined;
+}
+
+/** Deny beats allow; a job without an allow window is open whenever nothing denies (design D37). */
+export function windowStatus(allow: WindowRule | undefined, deny: WindowRule | undefined, at: number): WindowStatus {
+  const reason = closedBecause(allow, deny, at);
+  return { open: reason === undefined, reason, changesAt: nextChange(allow, deny, at, reason === undefined) };
+}
+
+function closedBecause(allow: WindowRule | undefined, deny: WindowRule | undefined, at: number): WindowStatus["reason"] {
+  if (deny !== undefined && openingAt(deny, at) !== undefined) return "window_denied";
+  return allow !== undefined && openingAt(allow, at) === undefined ? "window_closed" : undefined;
+}
+
+function nextChange(
+  allow: WindowRule | undefined,
+  deny: WindowRule | undefined,
+  from: number,
+  open: boolean,
+): number | undefined {
+  let at = from;
+  for (let edges = 0; edges < mostEdges; edges++) {
+    const candidates = [allow, deny].map((rule) => (rule === undefined ? undefined : nextEdgeOf(rule, at)));
+    const next = Math.min(...candidates.map((edge) => edge ?? Number.POSITIVE_INFINITY));
+    if (!Number.isFinite(next)) return undefined;
+    if ((closedBecause(allow, deny, next) === undefined) !== open) return next;
+    at = next;
+  }
+  return undefined;
+}
+
+/** The openings between two instants, oldest first, cut to them; at most `limit`. For `nops windows`. */
+export function openings(
+  rules: { readonly allow: WindowRule | undefined; readonly deny: WindowRule | undefined },
+  from: number,
+  to: number,
+  limit = 1_000,
+): readonly Opening[] {
+  const found: Opening[] = [];
+  let at = from;
+  while (at < to && found.length < limit) {
+    const status = windowStatus(rules.allow, rules.deny, at);
+    const end = status.changesAt === undefined || status.changesAt > to ? undefined : status.changesAt;
+    if (status.open) found.push({ start: at, end });
+    if (end === undefined) break;
+    at = end;
+  }
+  return found;
+}
