@@ -1,7 +1,7 @@
 import { ConversionError, convert } from "./convert.ts";
 import type { Evaluator } from "./evaluate.ts";
 import { evaluateIn } from "./evaluate-in.ts";
-import { FunctionError, functionsOf, type HclFunction, type HclParameter } from "./scope.ts";
+import { FunctionError, functionsOf, type HclFunction, type HclParameter, isConstantsOnly } from "./scope.ts";
 import { didYouMean } from "./suggest.ts";
 import type { CallExpression, SourceRange } from "./syntax.ts";
 import { rangeBetween, startRange } from "./syntax.ts";
@@ -18,6 +18,10 @@ interface Argument {
 /** Calls a function: looks it up, evaluates and converts the arguments, reports what it refuses. */
 export function callFunction(evaluator: Evaluator, call: CallExpression): Value {
   const functions = functionsOf(evaluator.scope);
+  if (isConstantsOnly(evaluator.scope)) {
+    evaluator.error("Function calls not allowed", "Functions may not be called here.", call.range);
+    return unknownValue();
+  }
   const found = functions.get(call.name);
   if (found === undefined) {
     reportUnknown(evaluator, call, functions);

@@ -6,7 +6,7 @@ import { evaluateFor, evaluateTemplateFor } from "./evaluate-for.ts";
 import { evaluateSplat } from "./evaluate-splat.ts";
 import { parseNumber } from "./number.ts";
 import { applyBinary, applyUnary, operandType, resultType } from "./operators.ts";
-import { type Evaluation, FunctionError, lookUp, type Scope, unresolvedOf } from "./scope.ts";
+import { type Evaluation, FunctionError, isConstantsOnly, lookUp, type Scope, unresolvedOf } from "./scope.ts";
 import { didYouMean } from "./suggest.ts";
 import type { Diagnostic, Expression, SourceRange, TemplatePart, TraversalStep, VariableExpression } from "./syntax.ts";
 import { formatDiagnostics } from "./syntax.ts";
@@ -187,6 +187,10 @@ export class Evaluator {
     if (root !== undefined) return this.#traverse(root, expression.steps);
     const unresolved = unresolvedOf(this.scope);
     if (unresolved !== undefined) return unresolved(expression);
+    if (isConstantsOnly(this.scope)) {
+      this.error("Variables not allowed", "Variables may not be used here.", expression.rootRange);
+      return unknownValue();
+    }
     const known: string[] = [];
     for (let scope: Scope | undefined = this.scope; scope !== undefined; scope = scope.parent)
       known.push(...scope.variables.keys());

@@ -12,8 +12,11 @@ export class LineMap {
   readonly #lineBytes: number[] = [];
   /** Bytes that came before the text (a byte order mark). */
   readonly #leadingBytes: number;
+  /** Offsets that callers give count from this far before the text. */
+  readonly #shift: number;
 
-  constructor(text: string, filename: string, leadingBytes = 0) {
+  constructor(text: string, filename: string, leadingBytes = 0, shift = 0) {
+    this.#shift = shift;
     this.#text = text;
     this.#filename = filename;
     this.#leadingBytes = leadingBytes;
@@ -28,7 +31,7 @@ export class LineMap {
 
   /** The place at an offset in UTF-16 units; offsets beyond the text count as its end. */
   position(offset: number): Position {
-    const at = Math.max(0, Math.min(offset, this.#text.length));
+    const at = Math.max(0, Math.min(offset - this.#shift, this.#text.length));
     const index = this.#lineIndex(at);
     const start = this.#lineStarts[index] ?? 0;
     const lineBytes = this.#lineBytes[index];

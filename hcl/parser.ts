@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { Language, type Node, Parser } from "web-tree-sitter";
 import { LineMap } from "./line-map.ts";
 import { readBody } from "./read-body.ts";
-import type { Body, Diagnostic } from "./syntax.ts";
+import type { Body, Diagnostic, Expression } from "./syntax.ts";
 import { childOf, type TreeContext } from "./tree-context.ts";
 
 /** A text read as HCL2. */
@@ -20,6 +20,14 @@ export interface HclParser {
    * `filename` only goes into the ranges.
    */
   parse(text: string, filename: string): ParsedHcl;
+  /** Reads a single expression, under the same promises. */
+  parseExpression(text: string, filename: string): ParsedExpression;
+}
+
+/** A text read as one expression. */
+export interface ParsedExpression {
+  readonly expression: Expression;
+  readonly diagnostics: readonly Diagnostic[];
 }
 
 let loading: Promise<HclParser> | undefined;
@@ -35,7 +43,10 @@ async function load(): Promise<HclParser> {
   const language = await Language.load(grammarPath());
   const parser = new Parser();
   parser.setLanguage(language);
-  return { parse: (text, filename) => parseText(parser, text, filename) };
+  return {
+    parse: (text, filename) => parseText(parser, text, filename),
+    parseExpression: (text, filename) => parseExpression(parser, text, filename),
+  };
 }
 
 /** A built tree has the grammar beside this module; sources take it from the package. */
@@ -52,6 +63,11 @@ function parseText(parser: Parser, original: string, filename: string): ParsedHc
   const text = marked ? original.slice(1) : original;
   const lines = new LineMap(text, filename, marked ? 3 : 0);
   const context: TreeContext = { text, lines, diagnostics: [] };
+  return read(parser, context);
+}
+
+function read(parser: Parser, context: TreeContext): ParsedHcl {
+  const { text, lines } = context;
   const tree = parser.parse(text);
   try {
     const root = tree?.rootNode;
@@ -67,4 +83,17 @@ function parseText(parser: Parser, original: string, filename: string): ParsedHc
 
 function bodyOf(root: Node): Node {
   return childOf(root, "body") ?? root;
+}
+
+/** An expression is read as the value of an argument, whose name the positions do not count. */
+const ARGUMENT = "x = ";
+
+function parseExpression(parser: Parser, original: string, filename: string): ParsedExpression {
+  const text = `${ARGUMENT}${original}\n`;
+  const lines = new LineMap(original, filename, 0, ARGUMENT.length);
+  const context: TreeContext = { text, lines, diagnostics: [] };
+  const { body, diagnostics } = read(parser, context);
+  const [attribute] = body.attributes;
+  const expression: Expression = attribute?.expression ?? { kind: "invalid", range: lines.range(0, text.length) };
+  return { expression, diagnostics };
 }

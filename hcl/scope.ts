@@ -59,7 +59,12 @@ export interface Scope {
   readonly parent?: Scope;
   /** Answers for names that no scope knows; without it they are errors. */
   readonly unresolved?: (variable: VariableExpression) => Value;
+  /** Neither names nor functions are allowed here: values of variables, defaults. */
+  readonly constantsOnly?: boolean;
 }
+
+/** Where Nomad allows nothing but constants. */
+export const CONSTANTS_ONLY: Scope = { variables: new Map(), constantsOnly: true };
 
 /** A scope inside another, with further names. */
 export function childScope(parent: Scope, variables: ReadonlyMap<string, Value>): Scope {
@@ -81,6 +86,13 @@ export function functionsOf(scope: Scope): ReadonlyMap<string, HclFunction> {
     if (current.functions !== undefined) return current.functions;
   }
   return new Map();
+}
+
+/** Whether only constants are allowed. */
+export function isConstantsOnly(scope: Scope): boolean {
+  let outermost = scope;
+  while (outermost.parent !== undefined) outermost = outermost.parent;
+  return outermost.constantsOnly === true;
 }
 
 /** What a scope does about names it does not know. */

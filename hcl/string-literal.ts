@@ -10,7 +10,7 @@ const UNQUOTED = /\$\$\{|%%\{/g;
  */
 export function literalText(context: TreeContext, start: number, end: number, form: "quoted" | "heredoc"): string {
   const raw = context.text.slice(start, end);
-  if (form === "heredoc") return raw.replace(UNQUOTED, (escape) => escape.slice(1));
+  if (form === "heredoc") return raw.replace(UNQUOTED, (sequence) => sequence.slice(1));
   return raw.replace(QUOTED, (match: string, short: string, long: string, simple: string, at: number) => {
     if (match.startsWith("$") || match.startsWith("%")) return match.slice(1);
     const code = short ?? long;
@@ -25,11 +25,11 @@ export function literalText(context: TreeContext, start: number, end: number, fo
   });
 }
 
-function reportEscape(context: TreeContext, at: number, escape: string): void {
-  const digits = escape === "\\u" ? 4 : 8;
+function reportEscape(context: TreeContext, at: number, sequence: string): void {
+  const digits = sequence === "\\u" ? 4 : 8;
   const detail =
-    escape === "\\u" || escape === "\\U"
-      ? `The ${escape} escape sequence must be followed by ${digits} hexadecimal digits.`
-      : `The symbol "${escape.slice(1)}" is not a valid escape sequence selector.`;
-  report(context, context.lines.range(at, at + escape.length), "Invalid escape sequence", detail);
+    sequence === "\\u" || sequence === "\\U"
+      ? `The ${sequence} escape sequence must be followed by ${digits} hexadecimal digits.`
+      : `The symbol "${sequence.slice(1)}" is not a valid escape sequence selector.`;
+  report(context, context.lines.range(at, at + sequence.length), "Invalid escape sequence", detail);
 }

@@ -1,0 +1,24 @@
+import type { Diagnostic, SourceRange } from "./syntax.ts";
+import { formatDiagnostic } from "./syntax.ts";
+
+/** Something wrong with a file, for people. The same shape as `FileIssue` of the domain model. */
+export interface FileProblem {
+  readonly severity: "warn" | "error";
+  /** Path in the repository. */
+  readonly file: string;
+  /** From 1; absent when the problem is not about one place. */
+  readonly line?: number;
+  readonly message: string;
+}
+
+/** A diagnostic as a problem of the file its range names, or of `file`. */
+export function problemOf(diagnostic: Diagnostic, file: string): FileProblem {
+  const severity = diagnostic.severity === "error" ? "error" : "warn";
+  if (diagnostic.range === undefined) return { severity, file, message: `${diagnostic.summary}; ${diagnostic.detail}` };
+  return { severity, file: diagnostic.range.filename, line: diagnostic.range.start.line, message: formatDiagnostic(diagnostic) };
+}
+
+/** A problem at a place. */
+export function problemAt(range: SourceRange, message: string, severity: FileProblem["severity"] = "error"): FileProblem {
+  return { severity, file: range.filename, line: range.start.line, message };
+}
