@@ -10,6 +10,8 @@ export interface UploadPackStream {
   readonly stream: Duplex;
   /** What the other side wrote to its standard error so far. */
   errorText(): string;
+  /** Why we ended the connection ourselves, if we did. */
+  brokenBy(): GitError | undefined;
   close(): void;
 }
 
@@ -33,12 +35,16 @@ export function createDuplexTransport(options: {
   let packBytes = limits.packBytes;
   let asked = false;
 
+  function explain(error: unknown): GitError {
+    return opened?.brokenBy() ?? options.explain(opened?.errorText() ?? "", error);
+  }
+
   async function nextChunk(): Promise<Buffer | undefined> {
     try {
       const result = await chunks?.next();
       return result === undefined || result.done === true ? undefined : result.value;
     } catch (error) {
-      throw options.explain(opened?.errorText() ?? "", error);
+      throw explain(error);
     }
   }
 
@@ -61,7 +67,7 @@ export function createDuplexTransport(options: {
 
   async function readMore(): Promise<void> {
     const chunk = await nextChunk();
-    if (chunk === undefined) throw options.explain(opened?.errorText() ?? "", undefined);
+    if (chunk === undefined) throw explain(undefined);
     rest = Buffer.concat([rest, chunk]);
     if (rest.length > limits.refsBytes) throw new GitError("too_large", `${where} lists too many refs`);
   }

@@ -78,17 +78,15 @@ function end(client: Client, state: ConnectionState, reason: GitError): void {
 }
 
 function connect(client: Client, options: SshTransportOptions, state: ConnectionState): Promise<void> {
-  const { host, port, user, display, limits } = options;
+  const { host, port, user, limits } = options;
   const known = parseKnownHosts(options.knownHosts);
   const types = known.keyTypes(host, port).flatMap((type) => algorithms[type] ?? []);
   if (isRefusedAddress(host)) throw Object.assign(new Error(host), { code: refusedAddressCode });
   return new Promise((resolve, reject) => {
     const sock = createConnection({ host, port, lookup: guardedLookup });
-    sock.setTimeout(limits.idleMs, () => {
-      const silent = new GitError("timeout", `${display} was silent for ${limits.idleMs / 1000} s`, "nops tries again by itself");
-      end(client, state, silent);
-      sock.destroy(silent);
-      reject(silent);
+    client.once("timeout", () => {
+      end(client, state, silent(options));
+      sock.destroy();
     });
     client.once("ready", resolve);
     client.once("error", reject);
@@ -98,6 +96,7 @@ function connect(client: Client, options: SshTransportOptions, state: Connection
       username: user,
       privateKey: options.privateKey,
       readyTimeout: limits.idleMs,
+      timeout: limits.idleMs,
       // The server is asked for a kind of key that the file lists; else it would offer another one, which looks like a change.
       ...(types.length === 0 ? {} : { algorithms: { serverHostKey: types } }),
       hostVerifier: (key: Buffer) => {
@@ -106,6 +105,10 @@ function connect(client: Client, options: SshTransportOptions, state: Connection
       },
     });
   });
+}
+
+function silent({ display, limits }: SshTransportOptions): GitError {
+  return new GitError("timeout", `${display} was silent for ${limits.idleMs / 1000} s`, "nops tries again by itself");
 }
 
 function execute(client: Client, { path }: SshTransportOptions): Promise<ClientChannel> {
@@ -131,7 +134,7 @@ function watch(client: Client, stream: ClientChannel, state: ConnectionState): U
     if (text.length < 2_000) text += chunk.toString("utf8");
   });
   client.on("close", () => stream.destroy());
-  return { stream, errorText: () => text, close: () => client.destroy() };
+  return { stream, errorText: () => text, brokenBy: () => state.reason, close: () => client.destroy() };
 }
 
 function badKey({ keyFile }: SshTransportOptions, error: Error): GitError {
@@ -170,6 +173,7 @@ function explainConnection(options: SshTransportOptions, verdict: HostKeyVerdict
       "check the URL",
     );
   }
+  if (level === "client-timeout") return silent(options);
   if (level === "client-authentication") {
     return new GitError(
       "not_permitted",
