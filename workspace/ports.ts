@@ -61,6 +61,8 @@ export interface WorkspaceNomad {
   ): Promise<{ readonly childId: string }>;
   /** The child that carries the token, dead ones included. */
   findDispatched(parent: JobKey, token: string): Promise<LiveJob | undefined>;
+  /** Asks Nomad to place the job again, failed allocations included (design D12). */
+  reschedule(key: JobKey): Promise<void>;
   /** Starts one run of a periodic job now. */
   forcePeriodic(key: JobKey): Promise<void>;
   readVariable(namespace: string, path: string): Promise<NomadVariable | undefined>;
@@ -106,6 +108,8 @@ export interface JobFiles {
 export type HealthVerdict =
   | { readonly kind: "healthy" }
   | { readonly kind: "waiting"; readonly detail: string }
+  /** Something cannot be placed now. Two looks in a row make it a failure: while old allocations leave, it may pass. */
+  | { readonly kind: "unplaced"; readonly detail: string }
   | { readonly kind: "failed"; readonly detail: string };
 
 export interface HealthView {
