@@ -3,7 +3,7 @@ import type { Timer } from "../model/clock.ts";
 import { messageOf, NomadError } from "../model/errors.ts";
 import { type Frame, type JobSignal, parseFrame, WATCHED_TOPICS } from "./events.ts";
 import { createLineSplitter, type LinePiece } from "./lines.ts";
-import type { WatchSettings, WatchSignal } from "./watch.ts";
+import type { WatchSettings, WatchSignal } from "./watch-options.ts";
 
 /** What a watch remembers from one connection to the next. */
 export interface WatchMemory {
