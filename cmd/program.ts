@@ -200,20 +200,28 @@ function administrationCommands(program: Command, io: CommandIo): void {
     .command("generate")
     .description("print a random secret for a webhook")
     .action(() => io.out(`${Buffer.from(io.random.bytes(32)).toString("base64url")}\n`));
-  program
-    .command("completion <shell>")
-    .description("print the completion script of bash, zsh or fish")
-    .action(async (shell: string) => (await import("./commands/completion.ts")).completion(shell, program, io));
 }
 
 /** Parses and runs one command line. Commander's own refusals become exit code 2, help and version 0. */
 export async function runProgram(argv: readonly string[], io: CommandIo): Promise<void> {
   try {
-    await createProgram(io).parseAsync([...argv], { from: "user" });
+    const program = createProgram(io);
+    await addCompletion(program, argv[0]);
+    await program.parseAsync([...argv], { from: "user" });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === 0) return;
     // Commander has already printed its message.
     throw new CommandError(exitCodes.usage, "");
+  }
+}
+
+/** `nops completion bash|zsh|fish` prints a script; the script asks `nops complete -- …`. Loaded only then. */
+async function addCompletion(program: Command, firstArgument: string | undefined): Promise<void> {
+  if (firstArgument === "completion" || firstArgument === "complete") {
+    const { default: tab } = await import("@bomb.sh/tab/commander");
+    tab(program, { completionCommandName: "completion" });
+  } else {
+    program.command("completion <shell>").description("print the completion script of bash, zsh or fish");
   }
 }

@@ -102,8 +102,8 @@ const notification = z.strictObject({
   url_file: text.min(1).describe("File with the receiver's URL"),
   token_file: optionalText.describe("File with the receiver's token"),
   events: z
-    .array(z.enum(["pending_approval", "failed", "awaiting_promotion", "completed"]))
-    .default(["pending_approval", "failed", "awaiting_promotion", "completed"]),
+    .array(z.enum(["pending_approval", "failed", "promotion_wait", "completed"]))
+    .default(["pending_approval", "failed", "promotion_wait", "completed"]),
   namespaces: textList.default([]).describe("Namespace patterns; empty: all"),
 });
 

@@ -1,0 +1,69 @@
+/** Values as words. Nothing here knows a rule of the domain. */
+
+// Control, direction and zero-width characters would let a commit message pretend to be something else (S13).
+// biome-ignore lint/suspicious/noControlCharactersInRegex: matching them is the purpose
+const unsafe = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]/g;
+const longestText = 4_000;
+
+/** Foreign text made visible and bounded. */
+export function visible(text: string): string {
+  const shown = text.replace(unsafe, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  return shown.length > longestText ? `${shown.slice(0, longestText)}… (${shown.length - longestText} more characters)` : shown;
+}
+
+/** Whether a name mixes scripts, as look-alikes do (S14). */
+export function mixesScripts(name: string): boolean {
+  return /\p{Script=Latin}/u.test(name) && /[\p{Script=Cyrillic}\p{Script=Greek}]/u.test(name);
+}
+
+/** `3 min ago`; `now` in ms. */
+export function ago(instant: string, now: number): string {
+  const seconds = Math.max(0, Math.round((now - Date.parse(instant)) / 1000));
+  if (seconds < 60) return `${seconds} s ago`;
+  if (seconds < 3600) return `${Math.round(seconds / 60)} min ago`;
+  if (seconds < 86_400) return `${Math.round(seconds / 3600)} h ago`;
+  return `${Math.round(seconds / 86_400)} d ago`;
+}
+
+export function shortHash(hash: string): string {
+  return hash.slice(0, 8);
+}
+
+const stateWords: Readonly<Record<string, string>> = {
+  invalid: "Invalid meta",
+  frozen: "Frozen",
+  paused: "Paused",
+  blocked: "Blocked",
+  orphan: "Not in git",
+  pending: "Awaiting approval",
+  deploying: "Deploying",
+  held: "Held",
+  drift: "Drift",
+  sync: "In sync",
+  detected: "Detected",
+  pending_approval: "Awaiting approval",
+  pre_hook: "Pre-hooks",
+  applying: "Applying",
+  post_hook: "Post-hooks",
+  completed: "Completed",
+  failed: "Failed",
+  rejected: "Rejected",
+  superseded: "Superseded",
+};
+
+/** A state as people read it. */
+export function stateWord(state: string): string {
+  return stateWords[state] ?? state;
+}
+
+const tones: readonly (readonly [string, readonly string[]])[] = [
+  ["bad", ["failed", "blocked", "invalid", "frozen", "unknown", "timed_out", "fail"]],
+  ["wait", ["pending", "pending_approval", "held", "paused", "drift", "orphan"]],
+  ["busy", ["detected", "pre_hook", "applying", "post_hook", "deploying", "dispatching", "running"]],
+  ["good", ["completed", "sync", "succeeded", "pass"]],
+];
+
+/** Which of the page's tones a state has. */
+export function toneOf(state: string): string {
+  return tones.find(([, states]) => states.includes(state))?.[0] ?? "quiet";
+}

@@ -1,0 +1,107 @@
+/** The audit log, and nops itself: repositories, Nomad, loops, the pause of every job. */
+import { useState } from "preact/hooks";
+import type { StatusJson } from "../../api/contract.ts";
+import { api } from "../api.ts";
+import { Action, Badge, Facts, Link, Problem, Time } from "../components.tsx";
+import { shortHash, visible } from "../format.ts";
+import { useResource } from "../resource.ts";
+
+export function Events() {
+  const { data, error } = useResource(api.events, "events");
+  return (
+    <section>
+      <h2>Events</h2>
+      <Problem error={error} />
+      <ol class="timeline">
+        {(data?.events ?? []).map((event) => (
+          <li key={event.id}>
+            <Time at={event.time} /> <Badge state={event.to ?? event.kind} />{" "}
+            {event.deployment_id === null ? null : (
+              <Link to={`/deployments/${event.deployment_id}`}>{visible(`${event.namespace ?? ""}/${event.job ?? ""}`)}</Link>
+            )}{" "}
+            {visible(event.actor)}: {visible(event.message)}
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+export function Status() {
+  const { data, error, reload } = useResource(api.status, "status");
+  return (
+    <section>
+      <h2>Status</h2>
+      <Problem error={error} />
+      {data === undefined ? null : <StatusBody data={data} reload={reload} />}
+    </section>
+  );
+}
+
+function StatusBody({ data, reload }: { readonly data: StatusJson; readonly reload: () => void }) {
+  const [reason, setReason] = useState("");
+  return (
+    <>
+      <Facts
+        rows={[
+          ["Version", data.version],
+          ["Mode", data.mode],
+          [
+            "Nomad",
+            data.nomad.reachable ? `reachable at ${data.nomad.address}` : `unreachable: ${visible(data.nomad.error ?? "")}`,
+          ],
+        ]}
+      />
+      <p class="toolbar">
+        {data.paused.paused ? (
+          <>
+            Every job is paused by {visible(data.paused.by ?? "")}: {visible(data.paused.reason ?? "")}{" "}
+            <Action label="Resume every job" run={api.resumeAll} done={reload} />
+          </>
+        ) : (
+          <>
+            <input
+              aria-label="Reason of the pause of every job"
+              placeholder="why"
+              maxLength={500}
+              value={reason}
+              onInput={(event) => setReason(event.currentTarget.value)}
+            />
+            <Action
+              label="Pause every job"
+              confirm="Pause every job"
+              disabled={reason.trim() === ""}
+              run={() => api.pauseAll(reason)}
+              done={reload}
+            />
+          </>
+        )}
+      </p>
+      {data.repositories.map((repository) => (
+        <article key={repository.name}>
+          <h3>{visible(repository.name)}</h3>
+          <Facts
+            rows={[
+              ["Branch", visible(repository.branch)],
+              [
+                "Commit",
+                repository.commit === null ? "–" : visible(`${shortHash(repository.commit)} ${repository.commit_subject ?? ""}`),
+              ],
+              ["Last look", <Time key="t" at={repository.last_check_at} />],
+              ["Managed jobs", String(repository.managed_jobs)],
+            ]}
+          />
+          {repository.last_error === null ? null : <p class="problem">{visible(repository.last_error)}</p>}
+          <ul class="issues">
+            {repository.issues.map((issue) => (
+              <li key={`${issue.file}${issue.line ?? ""}${issue.message}`}>
+                <strong>{issue.severity}</strong>{" "}
+                {visible(`${issue.file}${issue.line === null ? "" : `:${issue.line}`}: ${issue.message}`)}
+              </li>
+            ))}
+          </ul>
+        </article>
+      ))}
+    </>
+  );
+}
