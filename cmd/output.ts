@@ -44,7 +44,6 @@ export function paintState(enabled: boolean, state: string, width = 0): string {
 }
 
 // Text from repositories and Nomad may hold control characters that would steer a terminal (S13).
-// biome-ignore lint/suspicious/noControlCharactersInRegex: matching them is the purpose
 const unsafe = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]/g;
 
 /** Makes control and direction characters visible; line feeds stay. */

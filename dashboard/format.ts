@@ -1,7 +1,6 @@
 /** Values as words. Nothing here knows a rule of the domain. */
 
 // Control, direction and zero-width characters would let a commit message pretend to be something else (S13).
-// biome-ignore lint/suspicious/noControlCharactersInRegex: matching them is the purpose
 const unsafe = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]/g;
 const longestText = 4_000;
 

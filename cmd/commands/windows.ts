@@ -65,7 +65,10 @@ function simulate(cron: string, flags: WindowsFlags, io: CommandIo): void {
     from: new Date(start).toISOString(),
     to: end === undefined ? null : new Date(end).toISOString(),
   }));
-  if (flags.json) return printJson(io, { time_zone: timeZone, openings: rows });
+  if (flags.json) {
+    printJson(io, { time_zone: timeZone, openings: rows });
+    return;
+  }
   io.out(
     table(
       ["FROM (ZONE)", "TO (ZONE)", "FROM (UTC)", "TO (UTC)"],
