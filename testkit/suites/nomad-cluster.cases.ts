@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { systemRandom } from "../../cmd/system-clock.ts";
 import { jobKey } from "../../model/job-key.ts";
 import { parseNomadVersion } from "../../nomad/version.ts";
-import { type Bench, failure, noSubmission, parsed, sleeper } from "./nomad-server.ts";
+import { type Bench, failure, nightly, noSubmission, parsed } from "./nomad-server.ts";
 
 const unique = (): string => Buffer.from(systemRandom.bytes(4)).toString("hex");
 
@@ -85,7 +85,7 @@ function namespaceCases(use: () => Bench): void {
     await client.registerNamespace({ Name: name, Description: "of a test" });
     expect(await client.readNamespace(name)).toMatchObject({ Name: name, Description: "of a test" });
     expect((await client.listNamespaces()).map(({ Name }) => Name)).toEqual(expect.arrayContaining(["default", name]));
-    const spec = await parsed(bench, sleeper("job", { extra: `namespace = "${name}"`, count: 0 }));
+    const spec = await parsed(bench, nightly("job", `namespace = "${name}"`));
     await client.register(spec, 0, noSubmission);
     expect(await client.readJob(key)).toMatchObject({ Namespace: name });
     expect(await client.readJob(jobKey("default", "job"))).toBeUndefined();

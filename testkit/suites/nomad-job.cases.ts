@@ -3,7 +3,7 @@ import { systemClock, systemRandom } from "../../cmd/system-clock.ts";
 import { jobKey } from "../../model/job-key.ts";
 import { createNomadClient } from "../../nomad/client.ts";
 import { encodeExact } from "../../nomad/json.ts";
-import { type Bench, failure, noSubmission, parsed, registered, sleeper } from "./nomad-server.ts";
+import { type Bench, failure, nightly, noSubmission, parsed, registered, sleeper } from "./nomad-server.ts";
 
 export function jobCases(use: () => Bench): void {
   describe("parse", () => parseCases(use));
@@ -14,9 +14,9 @@ export function jobCases(use: () => Bench): void {
 
 function parseCases(use: () => Bench): void {
   it("gives the job as the file states it, with nothing filled in", async () => {
-    const spec = await parsed(use(), sleeper("parse-me", { extra: 'meta { who = "${vra.typo}" }' }));
+    const spec = await parsed(use(), sleeper("parse-me", { extra: `meta { who = "\${vra.typo}" }` }));
     expect(spec).toMatchObject({ ID: "parse-me", Name: "parse-me", Type: "service", Namespace: null, Region: null, Stop: null });
-    expect(spec.Meta).toEqual({ who: "${vra.typo}" });
+    expect(spec.Meta).toEqual({ who: `\${vra.typo}` });
   });
 
   it("takes variables as the text of a variable file and keeps quiet about unknown ones", async () => {
@@ -28,7 +28,7 @@ function parseCases(use: () => Bench): void {
   it.each([
     ["a syntax error", 'job "x" {', "input.hcl:1"],
     ["a variable without a value", `variable "v" {}\n${sleeper("x", { extra: "meta { a = var.v }" })}`, 'Unset variable "v"'],
-    ["no job", 'variable "v" {}', "Missing job block"],
+    ["no job", "# only words\n", "Missing job block"],
     ["a file function", sleeper("x", { extra: 'meta { a = file("a.txt") }' }), "filesystem function disabled"],
     ["nothing", "", "Job spec is empty"],
   ])("refuses %s in its own words", async (_, source, words) => {
@@ -66,9 +66,9 @@ function planCases(use: () => Bench): void {
 
   it("tells which constraint leaves no node", async () => {
     const bench = use();
-    const extra = 'constraint {\n    attribute = "${attr.kernel.name}"\n    value     = "plan9"\n  }';
+    const extra = `constraint {\n    attribute = "\${attr.kernel.name}"\n    value     = "plan9"\n  }`;
     const plan = await bench.client.plan(await parsed(bench, sleeper(bench.id("plan"), { extra })));
-    expect(plan.failedPlacements["main"]?.ConstraintFiltered).toEqual({ "${attr.kernel.name} = plan9": 1 });
+    expect(plan.failedPlacements["main"]?.ConstraintFiltered).toEqual({ [`\${attr.kernel.name} = plan9`]: 1 });
   });
 
   it("refuses a namespace that does not exist", async () => {
@@ -133,10 +133,13 @@ function registerCases(use: () => Bench): void {
   it("brings integers beyond 2^53 there and back without losing a digit", async () => {
     const bench = use();
     const id = bench.id("big");
-    const spec = await registered(bench, sleeper(id).replace("config {", 'kill_timeout = "9007199254740993ns"\n      config {'));
-    expect(encodeExact(spec)).toContain('"KillTimeout":9007199254740993');
+    const spec = await registered(
+      bench,
+      sleeper(id, { count: 0 }).replace("config {", 'shutdown_delay = "9007199254740993ns"\n      config {'),
+    );
+    expect(encodeExact(spec)).toContain('"ShutdownDelay":9007199254740993');
     const live = await bench.client.readJob(bench.key(id));
-    expect(encodeExact(live)).toContain('"KillTimeout":9007199254740993');
+    expect(encodeExact(live)).toContain('"ShutdownDelay":9007199254740993');
     expect((await bench.client.plan(spec)).diff.Type).toBe("None");
   });
 
@@ -152,11 +155,7 @@ function registerCases(use: () => Bench): void {
   it("gives no evaluation for a periodic job", async () => {
     const bench = use();
     const id = bench.id("cron");
-    const periodic = 'type = "batch"\n  periodic {\n    crons = ["0 3 1 1 *"]\n  }';
-    const source = sleeper(id, { extra: periodic })
-      .replace('type = "service"', "")
-      .replace(/update \{[^}]*\}/, "");
-    const spec = await parsed(bench, source);
+    const spec = await parsed(bench, nightly(id));
     expect(await bench.client.register(spec, 0, noSubmission)).toMatchObject({ evalId: "" });
     expect(await bench.client.readJob(bench.key(id))).toMatchObject({ Status: "running" });
   });

@@ -33,7 +33,6 @@ export function rolloutCases(use: () => Bench): void {
         TaskGroup: "main",
         DesiredStatus: "run",
         ClientStatus: "running",
-        DeploymentID: deployment.ID,
         DeploymentStatus: { Healthy: true },
         TaskStates: { sleep: { State: "running", Failed: false } },
       });
@@ -49,7 +48,7 @@ export function rolloutCases(use: () => Bench): void {
       const id = bench.id("blocked");
       await registered(
         bench,
-        sleeper(id, { extra: 'constraint {\n    attribute = "${node.class}"\n    value     = "none"\n  }' }),
+        sleeper(id, { extra: `constraint {\n    attribute = "\${node.class}"\n    value     = "none"\n  }` }),
       );
       const complete = await eventually("the evaluation", async () => {
         const found = await bench.client.listEvaluations(bench.key(id));

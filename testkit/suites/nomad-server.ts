@@ -120,6 +120,11 @@ export function script(id: string, line: string, extra = ""): string {
 `;
 }
 
+/** A periodic batch job: running without ever starting anything. */
+export function nightly(id: string, extra = ""): string {
+  return script(id, "exit 0", `${extra}\n  periodic {\n    crons = ["0 3 1 1 *"]\n  }`);
+}
+
 /** A parameterized batch job. */
 export function hook(id: string): string {
   return script(
