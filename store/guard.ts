@@ -86,6 +86,19 @@ export class Guard {
     });
   }
 
+  /** Marks anew, whatever was marked before, and never lets the epoch fall behind what the folder has seen. For `restoreBackup`. */
+  markRestoredNow(message: string, seenEpoch: number): void {
+    this.#connection.administer(() => {
+      this.#write(epochKey, String(Math.max(seenEpoch, this.epoch())));
+      this.#setRestored(message);
+    });
+  }
+
+  /** The epoch claimed last. */
+  epoch(): number {
+    return Number(this.#read(epochKey) ?? 0);
+  }
+
   /** A person's word that this database is to be used from here on. Gives whether it was marked. */
   async acceptRestored(actor: Actor): Promise<boolean> {
     const accepted = this.#connection.administer(() => {

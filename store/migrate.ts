@@ -16,6 +16,8 @@ export interface MigrateOptions {
   /** Stop at this step. For tests of older schemas. */
   readonly upTo?: number;
   readonly migrations?: readonly Migration[];
+  /** Copy the file before it is changed. Default: yes. */
+  readonly backup?: boolean;
 }
 
 export interface MigrateResult {
@@ -44,7 +46,7 @@ export function migrate(database: SqliteDatabase, options: MigrateOptions): Migr
   const from = checkApplied(database, options.path, options.migrations ?? allMigrations);
   const last = known.at(-1)?.number ?? 0;
   if (from >= last) return { from, to: from, backup: undefined };
-  const backup = from > 0 && options.path !== inMemory ? copyBefore(database, options.path, from) : undefined;
+  const backup = from > 0 && options.path !== inMemory && options.backup !== false ? copyBefore(database, options.path, from) : undefined;
   database.pragma("foreign_keys = OFF");
   try {
     database.transaction(() => runPending(database, options, known)).exclusive();
