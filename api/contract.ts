@@ -18,7 +18,7 @@ const state = z.enum([
 ]);
 const policy = z.enum(["auto", "approval", "none"]);
 
-/** Words for how a job stands; the first that applies (operator §19.3), plus `frozen` for files that cannot be judged. */
+/** Words for how a job stands; the first that applies (operator §19.3), plus `frozen` for files that cannot be judged and `unknown` before the first look. */
 export const syncStates = [
   "invalid",
   "frozen",
@@ -30,6 +30,7 @@ export const syncStates = [
   "held",
   "drift",
   "sync",
+  "unknown",
 ] as const;
 
 export const deploymentSchema = z

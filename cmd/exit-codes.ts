@@ -30,7 +30,10 @@ const usageCodes = new Set([
   "lock_held",
   "lock_unavailable",
   "data_dir_unwritable",
-  "data_dir_readable_by_others",
+  "data_dir_exposed",
+  "not_a_nops_database",
+  "schema_outdated",
+  "file_exists",
   "schema_too_new",
   "listen_failed",
 ]);

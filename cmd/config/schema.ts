@@ -93,7 +93,7 @@ const engine = z.strictObject({
   replan_interval: duration().default(3_600_000).describe("How often everything is planned again"),
   apply_timeout: duration().default(600_000).describe("Longest time for a register and its health"),
   hook_timeout: duration().default(300_000).describe("Longest run of a hook that sets no nops_timeout"),
-  concurrency: z.int().min(1).max(48).default(16).describe("Calls to Nomad in flight"),
+  concurrency: z.int().min(1).max(24).default(16).describe("Calls to Nomad in flight"),
   max_new_deployments_per_cycle: z.int().min(0).default(0).describe("Automatic deployments one commit may start; 0: any number"),
 });
 
