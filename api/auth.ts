@@ -1,11 +1,10 @@
 /** Who is asking, and may they (design D24, D38). */
 import type { MiddlewareHandler } from "hono";
+import type { TokenCapability } from "../model/capabilities.ts";
 import { ApiError } from "./errors.ts";
 import type { Authenticator, Principal } from "./ports.ts";
 
-/** What a token may do. `read` is the default; `admin` is everything. */
-export const capabilities = ["read", "approve", "promote", "retry", "deploy-now", "pause", "fetch", "resolve", "admin"] as const;
-export type Capability = (typeof capabilities)[number];
+export type Capability = TokenCapability;
 
 export type ApiEnv = { Variables: { principal: Principal } };
 
