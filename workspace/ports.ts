@@ -46,7 +46,7 @@ export interface WorkspaceNomad {
     options?: { readonly policyOverride?: boolean },
   ): Promise<RegisterResult>;
   readJob(key: JobKey): Promise<LiveJob | undefined>;
-  /** Jobs of a namespace with their meta. */
+  /** Jobs of a namespace with their meta; `*` for every namespace that the token may see. */
   listJobs(namespace: string): Promise<readonly JobStub[]>;
   listAllocations(key: JobKey): Promise<readonly AllocationStub[]>;
   listEvaluations(key: JobKey): Promise<readonly Evaluation[]>;
@@ -103,24 +103,6 @@ export interface JobFiles {
     readonly vars: Readonly<Record<string, unknown>>;
   }): Promise<PreparedJob>;
 }
-
-/** What a look at a job's rollout says. */
-export type HealthVerdict =
-  | { readonly kind: "healthy" }
-  | { readonly kind: "waiting"; readonly detail: string }
-  /** Something cannot be placed now. Two looks in a row make it a failure: while old allocations leave, it may pass. */
-  | { readonly kind: "unplaced"; readonly detail: string }
-  | { readonly kind: "failed"; readonly detail: string };
-
-export interface HealthView {
-  readonly job: LiveJob;
-  readonly deployments: readonly NomadDeployment[];
-  readonly allocations: readonly AllocationStub[];
-  readonly evaluations: readonly Evaluation[];
-}
-
-/** Judges whether the live version of a job is healthy. Pure. */
-export type HealthJudge = (view: HealthView) => HealthVerdict;
 
 /** Questions to a person. Only called when the run is interactive. */
 export interface Prompt {

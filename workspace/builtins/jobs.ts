@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { join, relative, resolve } from "node:path";
+import { join } from "node:path";
 import { z } from "zod";
 import { InvalidRequestError } from "../../model/errors.ts";
 import { type JobKey, jobKey } from "../../model/job-key.ts";
@@ -81,8 +81,8 @@ export const nomadJobRun = builtin({
 });
 
 function waitContext(nomad: WaitContext["nomad"], context: StepContext): WaitContext {
-  const { judge, clock, signal, print } = context;
-  return { nomad, judge, clock, signal, print };
+  const { clock, signal, print } = context;
+  return { nomad, clock, signal, print };
 }
 
 /** On an abort the rollout goes on in Nomad; the next run sees no difference and waits for it again (workspace §M5). */
@@ -279,7 +279,3 @@ function depth(job: { readonly stub: { readonly ParentID: string } }): number {
   return job.stub.ParentID === "" ? 0 : 1;
 }
 
-/** A path from the root, for messages. */
-export function fromRoot(workspace: Workspace, path: string): string {
-  return relative(workspace.root, resolve(workspace.root, path));
-}

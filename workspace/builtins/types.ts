@@ -3,7 +3,7 @@ import type { Clock } from "../../model/clock.ts";
 import type { Json } from "../../model/nomad.ts";
 import type { Values } from "../config/values.ts";
 import type { Workspace } from "../config/workspace.ts";
-import type { HealthJudge, HttpProbe, JobFiles, Prompt, WorkspaceNomad } from "../ports.ts";
+import type { HttpProbe, JobFiles, Prompt, WorkspaceNomad } from "../ports.ts";
 import type { ProcessRunner } from "../run/process.ts";
 
 /** What identifies the step's work for those builtins that must not do it twice. */
@@ -28,7 +28,6 @@ export interface StepContext {
   /** Connects on first use. */
   readonly nomad: () => Promise<WorkspaceNomad>;
   readonly jobFiles: JobFiles;
-  readonly judge: HealthJudge;
   readonly http: HttpProbe;
   readonly prompt: Prompt;
   readonly processes: ProcessRunner;

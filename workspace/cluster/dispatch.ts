@@ -2,9 +2,9 @@ import { formatDuration } from "../../model/duration.ts";
 import { sha256 } from "../../model/hash.ts";
 import { type JobKey, jobKey, splitJobKey } from "../../model/job-key.ts";
 import type { AllocationStub, LiveJob } from "../../model/nomad.ts";
+import { explainAllocation } from "../../plan/health.ts";
 import { stepFailed } from "../builtins/params.ts";
 import type { StepIdentity } from "../builtins/types.ts";
-import { describeFailure } from "./health.ts";
 import type { WaitContext } from "./wait.ts";
 
 /**
@@ -64,7 +64,7 @@ async function judgeEnd(context: WaitContext, key: JobKey, job: LiveJob, allocat
   const failed = allocations.filter((one) => one.ClientStatus !== "complete").sort((a, b) => b.CreateIndex - a.CreateIndex)[0];
   if (failed === undefined) throw stepFailed(`job ${job.ID} ended and nothing of it ran`);
   await printLogs(context, splitJobKey(key).namespace, failed);
-  throw stepFailed(`job ${job.ID}: ${describeFailure(failed)}`);
+  throw stepFailed(`job ${job.ID}: ${explainAllocation(failed)}`);
 }
 
 const tailBytes = 4_000;
