@@ -1,6 +1,7 @@
 import { connectTask, mergeSidecarTask } from "./connect-task.ts";
 import { SECOND } from "./defaults.ts";
-import { canonicalizeNetwork, canonicalizeServerTask, goQuote, interpolate } from "./server-canonicalize.ts";
+import { goQuote } from "./go-text.ts";
+import { canonicalizeNetwork, canonicalizeServerTask, interpolate } from "./server-canonicalize.ts";
 import type { ServerJob } from "./types.ts";
 import { flag, num, type Rec, rec, recs, str } from "./values.ts";
 

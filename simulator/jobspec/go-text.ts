@@ -21,5 +21,18 @@ function trimmed(seconds: number): string {
 
 /** A list of texts as `%q` prints it: `["a" "b"]`. */
 export function goQuoteList(texts: readonly string[]): string {
-  return `[${texts.map((t) => JSON.stringify(t)).join(" ")}]`;
+  return `[${texts.map(goQuote).join(" ")}]`;
+}
+
+/** A text in Go's double quotes. */
+export function goQuote(text: string): string {
+  return JSON.stringify(text)
+    .replace(/\\u00([01][0-9a-f])/g, "\\x$1")
+    .replace(/\\x07/g, "\\a")
+    .replace(/\\x0b/g, "\\v");
+}
+
+/** The same with everything beyond ASCII escaped. */
+export function goQuoteAscii(text: string): string {
+  return goQuote(text).replace(/[\u0080-\uffff]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }

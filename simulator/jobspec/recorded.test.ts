@@ -76,7 +76,3 @@ describe("edits of a service", () => {
     expect(comparable(bare(jobDiff(live, job, true)))).toEqual(comparable(bare(step.recorded?.body["Diff"])));
   });
 });
-
-export function unused(): typeof AdmissionError {
-  return AdmissionError;
-}

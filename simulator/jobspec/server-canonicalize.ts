@@ -1,4 +1,5 @@
 import { DISCONNECT, EPHEMERAL_DISK, fill, MIGRATE, rescheduleDefaults, restartDefaults, SECOND } from "./defaults.ts";
+import { goQuote } from "./go-text.ts";
 import type { ServerJob } from "./types.ts";
 import { isEmpty, type Rec, rec, recs, str } from "./values.ts";
 
@@ -115,12 +116,13 @@ function canonicalizeIdentity(identity: Rec): void {
   identity["ChangeSignal"] = str(identity, "ChangeSignal").toUpperCase();
 }
 
-const INTERPOLATION = /\$\{([a-zA-Z0-9_\-.]+)\}/g;
+/** A reference such as `${NOMAD_JOB_NAME}`. */
+export const INTERPOLATED = /\$\{([a-zA-Z0-9_\-.]+)\}/g;
 
 /** Replaces the names that `known` has; others stay as they are. */
 export function interpolate(text: string, known: Readonly<Record<string, string>>): string {
   if (!text.includes("${")) return text;
-  return text.replace(INTERPOLATION, (all, name: string) => known[name] ?? all);
+  return text.replace(INTERPOLATED, (all, name: string) => known[name] ?? all);
 }
 
 function canonicalizeServerService(service: Rec, job: ServerJob, group: Rec, task: string): void {
@@ -143,12 +145,4 @@ function canonicalizeServerCheck(check: Rec, service: Rec): void {
   const task = str(service, "TaskName");
   if (str(check, "TaskName") === "" && task !== "group") check["TaskName"] = task;
   if (str(check, "OnUpdate") === "") check["OnUpdate"] = "require_healthy";
-}
-
-/** A text in Go's double quotes. */
-export function goQuote(text: string): string {
-  return JSON.stringify(text)
-    .replace(/\\u00([01][0-9a-f])/g, "\\x$1")
-    .replace(/\\x07/g, "\\a")
-    .replace(/\\x0b/g, "\\v");
 }

@@ -1,5 +1,5 @@
+import { goQuote } from "./go-text.ts";
 import { listErrors } from "./messages.ts";
-import { goQuote } from "./server-canonicalize.ts";
 import type { ServerJob } from "./types.ts";
 import { flag, isUnset, num, type Rec, rec, recs, str, strings } from "./values.ts";
 
