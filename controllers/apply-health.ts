@@ -1,0 +1,82 @@
+import type { Deployment } from "../model/deployment.ts";
+import { type JobKey, jobKey } from "../model/job-key.ts";
+import type { AllocationStub, Evaluation, JobSpec, LiveJob, NomadDeployment } from "../model/nomad.ts";
+import { type Health, isPromoted, isTemplateJob, judgeHealth, rolloutOf, wantedCount } from "../plan/health.ts";
+import type { ApplyDeps } from "./apply.ts";
+
+export interface HealthWatch {
+  readonly health: Health;
+  /** With a promotion recorded, if one was noticed. */
+  readonly deployment: Deployment;
+}
+
+/**
+ * Reads what the judgement needs and no more (operator §14.6). Nomad's own rollout comes first: where it says it all, nothing
+ * else is read, and the job itself is read only when the watch does not vouch that it is still ours.
+ */
+export async function readHealth(deployment: Deployment, spec: JobSpec, deps: ApplyDeps): Promise<HealthWatch> {
+  const key = jobKey(deployment.namespace, deployment.jobId);
+  const appliedIndex = deployment.appliedIndex ?? 0;
+  const nomadDeployments = isTemplateJob(spec) ? [] : await deps.nomad.listNomadDeployments(key);
+  const rollout = rolloutOf(nomadDeployments, appliedIndex);
+  const enough = isTemplateJob(spec) || (rollout?.Status === "successful" && everyGroupIsWanted(rollout));
+  const { allocations, evaluations } = enough ? nothingMore : await readPlacement(key, deps);
+  if (!enough && rollout === undefined && expectsRollout(spec) && !isEvaluated(evaluations, appliedIndex)) {
+    return { health: { state: "waiting", message: "Nomad has not evaluated the new version yet" }, deployment };
+  }
+  const live = await liveJob(key, deployment, spec, rollout, deps);
+  const health = judgeHealth({ appliedIndex, mode: deployment.mode, live, nomadDeployments, allocations, evaluations });
+  const promoted =
+    live !== undefined && rollout !== undefined && isUnnoticedPromotion(deployment, rollout) && isPromoted(rollout, live);
+  return { health, deployment: promoted ? await deps.store.recordPromoted(deployment.id, deployment.version) : deployment };
+}
+
+const nothingMore: { readonly allocations: readonly AllocationStub[]; readonly evaluations: readonly Evaluation[] } = {
+  allocations: [],
+  evaluations: [],
+};
+
+async function readPlacement(key: JobKey, deps: ApplyDeps): Promise<typeof nothingMore> {
+  const [allocations, evaluations] = await Promise.all([deps.nomad.listAllocations(key), deps.nomad.listEvaluations(key)]);
+  return { allocations, evaluations };
+}
+
+function everyGroupIsWanted(rollout: NomadDeployment): boolean {
+  return Object.values(rollout.TaskGroups ?? {}).every((group) => group.DesiredTotal > 0);
+}
+
+/** Whether Nomad makes a deployment object for such a job once its evaluation is done (nomad-api §6.2). */
+function expectsRollout(spec: JobSpec): boolean {
+  const type = spec.Type ?? "service";
+  return (type === "service" || type === "system") && (spec.TaskGroups ?? []).some((group) => wantedCount(group) > 0);
+}
+
+function isEvaluated(evaluations: readonly Evaluation[], appliedIndex: number): boolean {
+  return evaluations.some((each) => (each.JobModifyIndex ?? 0) >= appliedIndex && each.Status !== "pending");
+}
+
+/** What was registered is the live job as long as the watch knows no other index; then it need not be read. */
+async function liveJob(
+  key: JobKey,
+  deployment: Deployment,
+  spec: JobSpec,
+  rollout: NomadDeployment | undefined,
+  deps: ApplyDeps,
+): Promise<LiveJob | undefined> {
+  const index = deployment.appliedIndex ?? 0;
+  if (deps.live.index(key) !== index || (rollout === undefined && !isTemplateJob(spec))) return deps.nomad.readJob(key);
+  return {
+    ...spec,
+    Namespace: deployment.namespace,
+    Status: "running",
+    Version: rollout?.JobVersion ?? 0,
+    CreateIndex: 0,
+    ModifyIndex: index,
+    JobModifyIndex: index,
+  };
+}
+
+/** The wait was noted, the promotion not yet. A rollout that is over needs no clock any more. */
+function isUnnoticedPromotion(deployment: Deployment, rollout: NomadDeployment): boolean {
+  return deployment.promotionWaitSince !== undefined && deployment.promotedAt === undefined && rollout.Status === "running";
+}

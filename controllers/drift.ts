@@ -1,0 +1,162 @@
+/**
+ * The drift controller: one key per job. Desired, live and facts to at most one creation or one move of a waiting deployment.
+ * It owns create, start, need_approval, supersede and in_sync of deployments that have not started.
+ */
+
+import { engineActor, type FrozenHook, type NewDeployment } from "../model/deployment.ts";
+import type { DeclaredHook } from "../model/desired.ts";
+import { ConflictError } from "../model/errors.ts";
+import { revisionId } from "../model/hash.ts";
+import { type JobKey, splitJobKey } from "../model/job-key.ts";
+import { isRunning } from "../model/lifecycle.ts";
+import type { JobSpec } from "../model/nomad.ts";
+import { type Birth, type Decision, decide } from "../plan/decide.ts";
+import { type Pass, type Reconciler, type Result, recheck, settled } from "../queue/reconciler.ts";
+import type { Schedule } from "../queue/schedule.ts";
+import type { DesiredIndex } from "./desired-index.ts";
+import type { Gathered, Gatherer } from "./gather.ts";
+import type { LiveIndex } from "./live-index.ts";
+import type { CreationPort, DriftPort, MovePort } from "./ports.ts";
+import type { Wakes } from "./wakes.ts";
+
+export interface DriftDeps {
+  readonly gatherer: Gatherer;
+  readonly desired: DesiredIndex;
+  readonly live: LiveIndex;
+  readonly store: CreationPort & MovePort & Pick<DriftPort, "refreshBase" | "dropLift">;
+  readonly wakes: Wakes;
+  /** Window edges of jobs, in absolute time (design D10). */
+  readonly edges: Pick<Schedule<JobKey>, "set" | "clear">;
+}
+
+/** A look at a job whose namespace has not been listed yet is made up for by the list; this is the net under it, ms. */
+const unlistedRecheckMs = 30_000;
+
+export class DriftController implements Reconciler<JobKey> {
+  readonly name = "drift";
+  private readonly deps: DriftDeps;
+  /** What was last made known of a job to those that depend on it; without it two jobs could wake each other for ever. */
+  private readonly told = new Map<JobKey, string>();
+
+  constructor(deps: DriftDeps) {
+    this.deps = deps;
+  }
+
+  async reconcile(key: JobKey, pass: Pass): Promise<Result> {
+    const { namespace } = splitJobKey(key);
+    if (this.deps.desired.job(key) !== undefined && !this.deps.live.isListed(namespace)) {
+      return recheck(unlistedRecheckMs, "the live jobs have not been listed yet");
+    }
+    const gathered = await this.deps.gatherer.gather(key, "changed");
+    const { active } = gathered.input.facts;
+    if (active !== undefined && isRunning(active.state)) {
+      this.deps.wakes.moved(active);
+      return settled;
+    }
+    const decision = decide(gathered.input);
+    this.setEdge(key, decision);
+    const result = await this.act(key, decision, gathered, pass);
+    // A job that could not be compared is looked at again with backoff; what the stored facts alone decide was done above.
+    if (gathered.failure !== undefined) throw gathered.failure;
+    return result;
+  }
+
+  private setEdge(key: JobKey, decision: Decision): void {
+    if (decision.act === "nothing" && decision.changesAt !== undefined) this.deps.edges.set(key, decision.changesAt);
+    else this.deps.edges.clear(key);
+  }
+
+  private async act(key: JobKey, decision: Decision, gathered: Gathered, pass: Pass): Promise<Result> {
+    switch (decision.act) {
+      case "nothing":
+        pass.log.debug("nothing to do", { reason: decision.reason, message: decision.message });
+        this.tell(key, `${decision.reason} ${gathered.input.verdict?.specHash ?? ""}`);
+        return settled;
+      case "drop_lift":
+        await this.deps.store.dropLift(key, decision.message);
+        return recheck(0, "a lift was dropped");
+      case "refresh_base": {
+        const index = gathered.input.verdict?.jobModifyIndex ?? decision.deployment.baseIndex;
+        await this.deps.store.refreshBase(decision.deployment.id, decision.deployment.version, index);
+        return recheck(0, "the base was refreshed");
+      }
+      case "move": {
+        const { deployment, trigger, reason, message } = decision;
+        const moved = await this.deps.store.move(deployment.id, deployment.version, {
+          trigger,
+          reason,
+          message,
+          actor: engineActor,
+        });
+        this.deps.wakes.moved(moved);
+        return settled;
+      }
+      case "create":
+        return this.create(key, decision.birth, gathered);
+    }
+  }
+
+  private tell(key: JobKey, judgement: string): void {
+    if (this.told.get(key) === judgement) return;
+    this.told.set(key, judgement);
+    this.deps.wakes.judged(key);
+  }
+
+  private async create(key: JobKey, birth: Birth, gathered: Gathered): Promise<Result> {
+    const { verdict } = gathered.input;
+    if (verdict === undefined) return recheck(0, "the verdict is gone");
+    if (gathered.planned === undefined) {
+      // The stored verdict served, but a scaled job's spec needs the live counts of the moment: plan once more.
+      this.deps.live.doubt(key);
+      return recheck(0, "the planned spec has to be made anew");
+    }
+    try {
+      const created = await this.deps.store.create(toNewDeployment(key, birth, gathered.planned, verdict));
+      this.deps.wakes.moved(created);
+    } catch (error) {
+      if (!(error instanceof ConflictError)) throw error;
+      return recheck(0, "somebody else made a deployment");
+    }
+    return settled;
+  }
+}
+
+type CurrentVerdict = NonNullable<Gathered["input"]["verdict"]>;
+
+function toNewDeployment(key: JobKey, birth: Birth, planned: JobSpec, verdict: CurrentVerdict): NewDeployment {
+  const { job } = birth;
+  const policy = job.policy === "none" ? "approval" : job.policy;
+  return {
+    ...splitJobKey(key),
+    repository: job.repository,
+    commitSha: job.commit.sha,
+    commitSubject: job.commit.subject,
+    commitAuthor: job.commit.author,
+    commitAuthorEmail: job.commit.authorEmail,
+    file: job.file,
+    specHash: job.specHash,
+    targetHash: job.targetHash,
+    policy,
+    mode: birth.mode,
+    state: birth.state,
+    baseIndex: verdict.jobModifyIndex,
+    spec: {
+      spec: planned,
+      submission: { source: job.source.original, format: job.source.format, variables: job.source.publicVariables },
+    },
+    diff: verdict.diff,
+    hooks: job.hooks.flatMap((hook) => freeze(hook, birth)),
+    reason: birth.reason,
+    message: birth.message,
+    ...(birth.retryOf === undefined ? {} : { retryOf: birth.retryOf }),
+    ...(birth.reschedule ? { reschedule: true } : {}),
+    ...(birth.windowLiftedBy === undefined ? {} : { windowLiftedBy: birth.windowLiftedBy }),
+  };
+}
+
+/** Pre-hooks of a verification are left out: they do not run again (design D12). */
+function freeze(hook: DeclaredHook, birth: Birth): FrozenHook[] {
+  if (!hook.usable || (birth.mode === "verify" && hook.phase === "pre")) return [];
+  const { phase, position, hookId, hash, spec, timeoutMs } = hook;
+  return [{ phase, position, hookId, hash, spec, revisionId: revisionId(hookId, hash), timeoutMs }];
+}

@@ -1,0 +1,146 @@
+import type { JobFile, JobSettings } from "../model/desired.ts";
+import { messageOf, NomadError } from "../model/errors.ts";
+import { targetHash, withoutServerFields } from "../model/hash.ts";
+import { type JobKey, jobKey } from "../model/job-key.ts";
+import type { JobSpec } from "../model/nomad.ts";
+import { parseSettings, type SettingsDefaults } from "../model/settings.ts";
+import type { FileEntry, UnusableFile } from "./file-entry.ts";
+import type { NomadPort } from "./ports.ts";
+
+/** What Nomad made of a content, kept as long as any repository has it. */
+type Parsed = { readonly spec: JobSpec; readonly deterministic: boolean } | { readonly refused: string };
+
+export interface ParseRules {
+  readonly defaults: SettingsDefaults;
+  /** Namespaces that jobs of this repository may be in. */
+  readonly namespaces: readonly string[];
+  /** Namespace in which Nomad is asked to parse (nomad-api §1). */
+  readonly parseNamespace: string;
+  /** Keys that a file last declared; `undefined` when it never could be read. */
+  readonly lastKeys: (path: string) => readonly JobKey[] | undefined;
+}
+
+export interface ParseOutcome {
+  readonly entries: readonly FileEntry[];
+  /** Files that Nomad could not be asked about: they are tried again. */
+  readonly postponed: number;
+  readonly firstError: Error | undefined;
+}
+
+/** Functions of Nomad's HCL2 whose result differs from call to call (nomad-api §1, design D4). */
+const chance = /\b(?:uuidv4|bcrypt|timestamp|uuid)\s*\(/;
+
+/**
+ * Parses job files through Nomad, each content once: a cache by content hash serves every later commit (design D5), refusals
+ * included, since the same text is refused for the same reason. Bounded concurrency; one slow or failing file holds up no other (S50).
+ */
+export class FileParser {
+  private readonly cache = new Map<string, Parsed>();
+  private readonly nomad: Pick<NomadPort, "parse">;
+  private readonly concurrency: number;
+
+  constructor(nomad: Pick<NomadPort, "parse">, concurrency: number) {
+    this.nomad = nomad;
+    this.concurrency = concurrency;
+  }
+
+  async parseAll(files: readonly JobFile[], rules: ParseRules): Promise<ParseOutcome> {
+    const entries = new Array<FileEntry>(files.length);
+    const errors: Error[] = [];
+    let next = 0;
+    const work = async (): Promise<void> => {
+      for (let at = next++; at < files.length; at = next++) {
+        const file = files[at];
+        if (file === undefined) return;
+        try {
+          entries[at] = this.toEntry(file, await this.parse(file, rules), rules);
+        } catch (error) {
+          errors.push(error instanceof Error ? error : new Error(messageOf(error)));
+          entries[at] = unusable(
+            file,
+            rules,
+            "file_broken",
+            `Nomad could not parse it now, it is tried again: ${messageOf(error)}`,
+          );
+        }
+      }
+    };
+    await Promise.all(Array.from({ length: Math.min(this.concurrency, files.length) }, work));
+    return { entries, postponed: errors.length, firstError: errors[0] };
+  }
+
+  /** Drops what no repository holds any more. */
+  keepOnly(contentHashes: ReadonlySet<string>): void {
+    for (const hash of this.cache.keys()) if (!contentHashes.has(hash)) this.cache.delete(hash);
+  }
+
+  private async parse(file: JobFile, rules: ParseRules): Promise<Parsed> {
+    const known = this.cache.get(file.contentHash);
+    if (known !== undefined) return known;
+    const parsed = await this.ask(file, rules);
+    this.cache.set(file.contentHash, parsed);
+    return parsed;
+  }
+
+  private async ask(file: JobFile, rules: ParseRules): Promise<Parsed> {
+    const source = { format: file.format, source: file.source, variables: file.variables };
+    try {
+      const spec = await this.nomad.parse(source, rules.parseNamespace);
+      const again =
+        file.format === "hcl2" && chance.test(file.source) ? await this.nomad.parse(source, rules.parseNamespace) : spec;
+      return { spec, deterministic: again === spec || targetHash(again) === targetHash(spec) };
+    } catch (error) {
+      if (error instanceof NomadError && error.kind === "refused") return { refused: error.message };
+      throw error;
+    }
+  }
+
+  private toEntry(file: JobFile, parsed: Parsed, rules: ParseRules): FileEntry {
+    if ("refused" in parsed) return unusable(file, rules, "file_broken", parsed.refused);
+    const namespace = parsed.spec.Namespace ?? "";
+    const key = jobKey(namespace === "" ? "default" : namespace, parsed.spec.ID);
+    const spec: JobSpec = { ...withoutServerFields(parsed.spec), Namespace: namespace === "" ? "default" : namespace };
+    const settings = parseSettings(parsed.spec.Meta, rules.defaults);
+    const refuse = (reason: UnusableFile["reason"], message: string): FileEntry => ({
+      kind: "unusable",
+      path: file.path,
+      keys: [key],
+      keysKnown: true,
+      reason,
+      message,
+    });
+    if (!rules.namespaces.includes(spec.Namespace ?? "default")) {
+      return refuse(
+        "namespace_not_allowed",
+        `namespace ${spec.Namespace} is not among those allowed here: ${rules.namespaces.join(", ")}`,
+      );
+    }
+    if (!parsed.deterministic) {
+      return refuse("not_deterministic", "the file parses differently each time (uuidv4 or bcrypt), so it can never be in sync");
+    }
+    const problem = specProblem(spec, settings);
+    if (problem !== undefined) return refuse("file_broken", problem);
+    return { kind: "parsed", file, key, spec, settings, targetHash: targetHash(spec) };
+  }
+}
+
+/** What makes a parsed job impossible to deploy, whatever Nomad says. */
+function specProblem(spec: JobSpec, _settings: JobSettings): string | undefined {
+  if (typeof spec.ID !== "string" || spec.ID === "") return "the job has no ID";
+  if (/[\0 ]/.test(spec.ID)) return "the job's ID contains a space";
+  return undefined;
+}
+
+function unusable(file: JobFile, rules: ParseRules, reason: UnusableFile["reason"], message: string): UnusableFile {
+  return unusablePath(file.path, rules.lastKeys(file.path), reason, message);
+}
+
+/** An entry for a file that cannot be used; it freezes the keys that it last declared (design D11). */
+export function unusablePath(
+  path: string,
+  lastKeys: readonly JobKey[] | undefined,
+  reason: UnusableFile["reason"],
+  message: string,
+): UnusableFile {
+  return { kind: "unusable", path, keys: lastKeys ?? [], keysKnown: lastKeys !== undefined, reason, message };
+}
