@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { constants } from "node:fs";
-import { access, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { access, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { systemClock, systemRandom } from "../cmd/system-clock.ts";
+import { jobKey } from "../model/job-key.ts";
 import { createNomadClient } from "../nomad/client.ts";
 
 /** A running development agent. */
@@ -17,6 +18,7 @@ export interface RealNomad {
 }
 
 const READY_MS = 40_000;
+const END_MS = 15_000;
 
 /** Path of the `nomad` binary on PATH; `undefined` when there is none. */
 export async function findNomad(): Promise<string | undefined> {
@@ -38,17 +40,27 @@ export async function startRealNomad(binary: string, options: { readonly acl?: b
   const config = join(folder, "agent.hcl");
   await writeFile(config, agentConfig({ http, rpc, serf }, options.acl === true));
   const output: string[] = [];
-  const child = spawn(binary, ["agent", "-dev", "-config", config], { cwd: folder, env: {}, stdio: ["ignore", "pipe", "pipe"] });
+  // Nothing of this environment but what it needs to run: NOMAD_* of ours would change how it behaves.
+  const env = { PATH: process.env["PATH"] ?? "", HOME: folder, TMPDIR: folder };
+  const child = spawn(binary, ["agent", "-dev", "-config", config], { cwd: folder, env, stdio: ["ignore", "pipe", "pipe"] });
   child.stdout.on("data", (chunk: Buffer) => keep(output, chunk));
   child.stderr.on("data", (chunk: Buffer) => keep(output, chunk));
   const stop = async (): Promise<void> => {
     await ended(child);
+    await unmountBelow(folder);
     await rm(folder, { recursive: true, force: true });
   };
   const address = `http://127.0.0.1:${http}`;
   try {
     const token = await ready(address, options.acl === true, child);
-    return { address, token, stop };
+    return {
+      address,
+      token,
+      async stop() {
+        await endTasks(address, token, folder);
+        await stop();
+      },
+    };
   } catch (error) {
     await stop();
     throw new Error(`nomad did not start: ${String(error)}\n${output.join("").slice(-2_000)}`);
@@ -103,14 +115,47 @@ async function bootstrap(address: string): Promise<string> {
   return (JSON.parse(text) as { readonly SecretID: string }).SecretID;
 }
 
+/** An agent that goes leaves its tasks running, so they go first. Their processes name our folder on their command line. */
+async function endTasks(address: string, token: string | undefined, folder: string): Promise<void> {
+  const client = createNomadClient({ address, token, clock: systemClock, random: systemRandom });
+  try {
+    for (const { Namespace, ID } of (await client.listJobs("*")).jobs) await client.purgeJob(jobKey(Namespace, ID));
+    const deadline = systemClock.now() + END_MS;
+    while ((await executorsIn(folder)) && systemClock.now() < deadline) await systemClock.sleep(100);
+  } finally {
+    client.close();
+  }
+}
+
+async function executorsIn(folder: string): Promise<boolean> {
+  const pids = (await readdir("/proc").catch(() => [])).filter((name) => /^\d+$/.test(name));
+  const commands = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "")));
+  return commands.some((command) => command.includes("\0executor\0") && command.includes(`"${folder}/`));
+}
+
 async function ended(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const exit = new Promise((resolve) => child.once("exit", resolve));
-  // A dev agent that is interrupted stops its tasks before it goes.
   child.kill("SIGINT");
-  const timer = systemClock.setTimer(15_000, () => child.kill("SIGKILL"));
+  const timer = systemClock.setTimer(END_MS, () => child.kill("SIGKILL"));
   await exit;
   timer.cancel();
+}
+
+/** Run as root, Nomad mounts a small file system for the secrets of each task and leaves it behind. */
+async function unmountBelow(folder: string): Promise<void> {
+  const mounts = await readFile("/proc/self/mounts", "utf8").catch(() => "");
+  const below = mounts
+    .split("\n")
+    .map((line) => line.split(" ")[1] ?? "")
+    .filter((path) => path.startsWith(`${folder}/`));
+  for (const path of below) {
+    const child = spawn("umount", [path], { stdio: "ignore" });
+    await new Promise<void>((resolve) => {
+      child.once("exit", () => resolve());
+      child.once("error", () => resolve());
+    });
+  }
 }
 
 function keep(output: string[], chunk: Buffer): void {
