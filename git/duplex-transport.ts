@@ -35,6 +35,14 @@ export function createDuplexTransport(options: {
   let packBytes = limits.packBytes;
   let asked = false;
 
+  function reset(): void {
+    opened?.close();
+    opened = undefined;
+    advertisement = undefined;
+    rest = Buffer.alloc(0);
+    asked = false;
+  }
+
   function explain(error: unknown): GitError {
     return opened?.brokenBy() ?? options.explain(opened?.errorText() ?? "", error);
   }
@@ -84,6 +92,8 @@ export function createDuplexTransport(options: {
   async function request({ url, method = "GET", body }: GitHttpRequest): Promise<GitHttpResponse> {
     const response = { url, method, statusCode: 200, statusMessage: "OK" };
     if (method === "GET") {
+      // The server leaves after one pack; whoever asks again gets a new connection.
+      if (asked) reset();
       if (opened === undefined) {
         opened = await options.open();
         chunks = opened.stream[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
@@ -95,7 +105,7 @@ export function createDuplexTransport(options: {
         body: single(advertisement),
       };
     }
-    if (opened === undefined || asked) throw new GitError("unreachable", `${where} was asked twice over one connection`);
+    if (opened === undefined || asked) throw new GitError("bad_answer", `${where} was asked for a pack before its refs`);
     asked = true;
     for await (const part of (body ?? []) as AsyncIterable<Uint8Array>) {
       if (!opened.stream.write(part)) await once(opened.stream, "drain");

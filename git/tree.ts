@@ -65,14 +65,15 @@ const warningLimit = 100;
  */
 export class TreeReader {
   readonly #store: ObjectStore;
-  readonly #root: string;
+  /** Id of the root folder. */
+  readonly root: string;
   readonly #limits: GitLimits;
   readonly #folders = new Map<string, Folder>();
   #previous: ReadonlyMap<string, Folder>;
 
   constructor(store: ObjectStore, root: string, limits: GitLimits, previous?: TreeReader) {
     this.#store = store;
-    this.#root = root;
+    this.root = root;
     this.#limits = limits;
     this.#previous = previous?.folders ?? new Map();
   }
@@ -88,7 +89,7 @@ export class TreeReader {
 
   /** What stands at a normalised path, `""` being the root. Nothing behind a symlink or submodule is ever found. */
   async find(path: string): Promise<TreeEntry | undefined> {
-    let entry: TreeEntry = { name: "", kind: "folder", oid: this.#root };
+    let entry: TreeEntry = { name: "", kind: "folder", oid: this.root };
     if (path === "") return entry;
     for (const part of path.split("/")) {
       if (entry.kind !== "folder") return undefined;
