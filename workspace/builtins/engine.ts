@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { jobKey } from "../../model/job-key.ts";
 import { projectJobs, labels } from "../cluster/labels.ts";
 import { readyJob, registerJob } from "../cluster/run-job.ts";
 import { waitHealthy } from "../cluster/wait.ts";
@@ -103,13 +102,8 @@ export const serviceRemove = builtin({
     const jobs = (await projectJobs(nomad, context.workspace.project)).filter((job) => job.service === name);
     for (const { key } of jobs) {
       await nomad.stopJob(key, { purge: true });
-      if ((await nomad.readJob(jobKey(...parts(key)))) !== undefined) throw stepFailed(`job ${key} is still there`);
+      if ((await nomad.readJob(key)) !== undefined) throw stepFailed(`job ${key} is still there`);
       context.print(`${key}: removed`);
     }
   },
 });
-
-function parts(key: string): [string, string] {
-  const slash = key.indexOf("/");
-  return [key.slice(0, slash), key.slice(slash + 1)];
-}

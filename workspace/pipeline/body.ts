@@ -1,6 +1,6 @@
 import { InvalidRequestError } from "../../model/errors.ts";
 import type { Json } from "../../model/nomad.ts";
-import type { Builtin } from "../builtins/types.ts";
+import type { Builtin, BuiltinInputs } from "../builtins/types.ts";
 import { suggestion } from "../config/parse.ts";
 import type { StepType } from "../config/schema.ts";
 import { renderText, renderValue } from "../config/template.ts";
@@ -101,7 +101,7 @@ function builtinFacts(context: ResolveContext, name: string, given: Readonly<Rec
     const at = ["with", ...(issue?.path ?? [])].map(String).join(".");
     throw bad(where, `${at}: ${issue?.message ?? "not valid"}`);
   }
-  const extra = inputDigests(context, builtin.inputs?.(parsed.data, context.workspace) ?? {});
+  const extra = inputDigests(context, inputsOf(context, builtin, parsed.data, where));
   const view = builtin.shown?.(parsed.data);
   const shownWith = typeof view === "object" && view !== null && !Array.isArray(view) ? (view as Record<string, Json>) : given;
   return {
@@ -114,11 +114,16 @@ function builtinFacts(context: ResolveContext, name: string, given: Readonly<Rec
   };
 }
 
+function inputsOf(context: ResolveContext, builtin: Builtin, params: unknown, where: string): BuiltinInputs {
+  try {
+    return builtin.inputs?.(params, context.workspace) ?? {};
+  } catch (error) {
+    throw error instanceof InvalidRequestError ? bad(where, error.message) : error;
+  }
+}
+
 /** Digests of what a builtin reads beside its parameters, under keys that no parameter can have. */
-function inputDigests(
-  context: ResolveContext,
-  inputs: { readonly files?: readonly string[]; readonly env?: readonly string[] },
-): Record<string, Json> {
+function inputDigests(context: ResolveContext, inputs: BuiltinInputs): Record<string, Json> {
   const extra: Record<string, Json> = {};
   if (inputs.files !== undefined && inputs.files.length > 0) {
     extra[filesKey] = Object.fromEntries(inputs.files.map((file) => [file, digestOf(context, file)]));
