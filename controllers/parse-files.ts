@@ -12,8 +12,8 @@ type Parsed = { readonly spec: JobSpec; readonly deterministic: boolean } | { re
 
 export interface ParseRules {
   readonly defaults: SettingsDefaults;
-  /** Namespaces that jobs of this repository may be in. */
-  readonly namespaces: readonly string[];
+  /** Namespaces that jobs of this repository may be in; `any` where no configuration narrows them. */
+  readonly namespaces: readonly string[] | "any";
   /** Namespace in which Nomad is asked to parse (nomad-api §1). */
   readonly parseNamespace: string;
   /** Keys that a file last declared; `undefined` when it never could be read. */
@@ -109,7 +109,7 @@ export class FileParser {
       reason,
       message,
     });
-    if (!rules.namespaces.includes(spec.Namespace ?? "default")) {
+    if (rules.namespaces !== "any" && !rules.namespaces.includes(spec.Namespace ?? "default")) {
       return refuse(
         "namespace_not_allowed",
         `namespace ${spec.Namespace} is not among those allowed here: ${rules.namespaces.join(", ")}`,
