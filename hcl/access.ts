@@ -2,7 +2,7 @@ import { ConversionError, convert } from "./convert.ts";
 import { exactInteger, safeInteger, signOf } from "./number.ts";
 import type { Diagnostic, SourceRange } from "./syntax.ts";
 import { friendlyType } from "./type-names.ts";
-import { type CollectionType, NUMBER, STRING, type Type, typeOf, unknownValue, type Value } from "./value.ts";
+import { type CollectionType, NUMBER, STRING, typeOf, unknownValue, type Value } from "./value.ts";
 
 /** The result of taking something out of a value. */
 export type Access = { readonly value: Value } | { readonly problem: Diagnostic };

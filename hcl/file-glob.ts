@@ -19,13 +19,13 @@ function expandBraces(pattern: string): string[] {
 
 function matchParts(pattern: readonly string[], path: readonly string[]): boolean {
   // Row by row over the pattern: which prefixes of the path are matched so far.
-  let reached = path.map(() => false);
+  let reached: boolean[] = path.map(() => false);
   let start = true;
   for (const part of pattern) {
-    const previous = [start, ...reached];
+    const previous: readonly boolean[] = [start, ...reached];
     if (part === "**") {
       let open = false;
-      const spanned = previous.map((before) => {
+      const spanned: boolean[] = previous.map((before) => {
         open ||= before;
         return open;
       });

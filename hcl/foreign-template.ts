@@ -45,7 +45,7 @@ const IN_CODE: readonly Mark[] = [
   {
     tool: "Terraform",
     pattern: /[$%]\{/,
-    says: "holds ${ } placeholders of Terraform's templatefile() outside of strings; render it, or use HCL2 variables",
+    says: "holds placeholders of Terraform's templatefile() outside of strings; render it, or use HCL2 variables",
   },
 ];
 

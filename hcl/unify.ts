@@ -14,7 +14,7 @@ export function canConvert(from: Type, to: Type, unsafe = true): boolean {
     if (from.kind !== "tuple" || from.items.length !== to.items.length) return false;
     return from.items.every((item, index) => canConvert(item, to.items[index] ?? ANY, unsafe));
   }
-  return canConvertToCollection(from, to, unsafe);
+  return "element" in to && canConvertToCollection(from, to, unsafe);
 }
 
 function canConvertToObject(from: Type, to: ObjectType, unsafe: boolean): boolean {
