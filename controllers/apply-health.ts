@@ -1,8 +1,9 @@
 import type { Deployment } from "../model/deployment.ts";
 import { type JobKey, jobKey } from "../model/job-key.ts";
 import type { AllocationStub, Evaluation, JobSpec, LiveJob, NomadDeployment } from "../model/nomad.ts";
-import { type Health, isPromoted, isTemplateJob, judgeHealth, rolloutOf, wantedCount } from "../plan/health.ts";
-import type { ApplyDeps } from "./apply.ts";
+import { isPromoted, isTemplateJob, judgeHealth, rolloutOf } from "../plan/health.ts";
+import { type Health, wantedCount } from "../plan/health-words.ts";
+import type { ApplyDeps } from "./apply-deps.ts";
 
 export interface HealthWatch {
   readonly health: Health;

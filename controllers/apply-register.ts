@@ -7,7 +7,7 @@ import type { ReasonCode } from "../model/reasons.ts";
 import { judgeDrift, provesApplied } from "../plan/drift.ts";
 import { hasScaling, movedOnlyByScale, substituteCounts } from "../plan/scaling.ts";
 import type { Pass } from "../queue/reconciler.ts";
-import type { ApplyDeps } from "./apply.ts";
+import type { ApplyDeps } from "./apply-deps.ts";
 
 /** How one attempt to register ended. */
 export type RegisterOutcome =

@@ -6,36 +6,17 @@
  * I2. It carries the index that was seen at detection (operator I2); after an answer that proves nothing the job is looked at.
  * I3. Health is read before the clock is asked (design D8).
  */
-import type { Clock } from "../model/clock.ts";
 import { type Deployment, engineActor } from "../model/deployment.ts";
 import { formatDuration } from "../model/duration.ts";
 import { messageOf, NomadError, TerminalError } from "../model/errors.ts";
-import { jobKey } from "../model/job-key.ts";
 import type { Trigger } from "../model/lifecycle.ts";
 import type { JobSpec } from "../model/nomad.ts";
 import { type ReasonCode, reasons } from "../model/reasons.ts";
-import type { Redactor } from "../model/redact.ts";
 import { builtInDefaults, parseSettings } from "../model/settings.ts";
 import { type Pass, type Reconciler, type Result, recheck, settled } from "../queue/reconciler.ts";
+import { type ApplyDeps, keyOf } from "./apply-deps.ts";
 import { type HealthWatch, readHealth } from "./apply-health.ts";
 import { type RegisterOutcome, registerOnce } from "./apply-register.ts";
-import type { LiveIndex } from "./live-index.ts";
-import type { ApplyPort, DriftPort, FactsPort, MovePort, NomadPort } from "./ports.ts";
-import type { Wakes } from "./wakes.ts";
-
-export interface ApplyDeps {
-  readonly nomad: NomadPort;
-  readonly store: Pick<FactsPort, "deployment" | "deploymentSpec" | "jobFacts"> &
-    MovePort &
-    ApplyPort &
-    Pick<DriftPort, "saveVerdict" | "markUnknownRegistered" | "refreshBase">;
-  readonly clock: Clock;
-  readonly live: LiveIndex;
-  readonly redactor: Redactor;
-  readonly wakes: Wakes;
-  /** Longest time from entering `applying` to healthy, where the job says nothing, ms. */
-  readonly applyTimeoutMs: number;
-}
 
 interface Terms {
   readonly spec: JobSpec;
@@ -71,6 +52,7 @@ export class ApplyController implements Reconciler<string> {
       this.forget(id);
       return settled;
     }
+    this.deps.wakes.watch(keyOf(deployment), "apply", id);
     try {
       return await this.step(deployment, pass);
     } catch (error) {
@@ -189,10 +171,6 @@ export class ApplyController implements Reconciler<string> {
     this.activities.delete(id);
     this.looks.delete(id);
     this.terms.delete(id);
+    this.deps.wakes.unwatch(id);
   }
-}
-
-/** The job of a deployment. */
-export function keyOf(deployment: Deployment): ReturnType<typeof jobKey> {
-  return jobKey(deployment.namespace, deployment.jobId);
 }

@@ -8,7 +8,7 @@ import type { JobSpec } from "../model/nomad.ts";
 import type { Redactor } from "../model/redact.ts";
 import { isMassChange } from "../plan/brake.ts";
 import { type Dependency, type DependencyJudgement, judgeDependencies } from "../plan/dependencies.ts";
-import type { GateInput } from "../plan/gates.ts";
+import type { GateInput, OperatorMode } from "../plan/gates.ts";
 import type { Comparer } from "./compare.ts";
 import type { DesiredIndex } from "./desired-index.ts";
 import type { FactsPort } from "./ports.ts";
@@ -30,7 +30,8 @@ export interface GatherDeps {
   readonly desired: DesiredIndex;
   readonly comparer: Comparer;
   readonly clock: Clock;
-  readonly settings: OperatorSettings;
+  readonly settings: Pick<OperatorSettings, "maxNewDeploymentsPerCycle">;
+  readonly mode: () => OperatorMode;
   readonly redactor: Redactor;
   /** What a running deployment does at this moment. */
   readonly activityOf: (deploymentId: string) => string | undefined;
@@ -52,7 +53,7 @@ export class Gatherer {
     const activity = facts.active === undefined ? undefined : this.deps.activityOf(facts.active.id);
     const input: GateInput = {
       now: this.deps.clock.now(),
-      mode: this.deps.settings.mode,
+      mode: this.deps.mode(),
       desired,
       facts,
       verdict: compared.verdict,

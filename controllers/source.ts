@@ -30,7 +30,7 @@ export interface SourceDeps {
   readonly settings: OperatorSettings;
   readonly desired: DesiredIndex;
   /** Git now says something else about these keys. */
-  readonly onChange: (keys: readonly JobKey[]) => void;
+  readonly onChange: (keys: readonly JobKey[]) => Promise<void>;
 }
 
 interface State {
@@ -130,13 +130,13 @@ export class SourceController implements Reconciler<string> {
     state.lastKeys = new Map(
       entries.filter((entry) => entry.kind === "parsed" || entry.keysKnown).map((entry) => [pathOf(entry), keysOf(entry)]),
     );
-    this.publish(state, snapshot, entries);
+    await this.publish(state, snapshot, entries);
     state.appliedSha = outcome.postponed > 0 ? undefined : sha;
     state.held = undefined;
     return outcome.postponed;
   }
 
-  private publish(state: State, snapshot: RepositorySnapshot, entries: readonly FileEntry[]): void {
+  private async publish(state: State, snapshot: RepositorySnapshot, entries: readonly FileEntry[]): Promise<void> {
     state.warnings = snapshot.warnings;
     for (const entry of entries) if (entry.kind === "parsed") this.deps.redactor.learn(`git ${entry.key}`, entry.spec);
     const content: RepositoryContent = {
@@ -149,7 +149,7 @@ export class SourceController implements Reconciler<string> {
     const kept = new Set<string>();
     for (const each of this.states.values()) for (const file of each.snapshot?.files ?? []) kept.add(file.contentHash);
     this.parser.keepOnly(kept);
-    this.deps.onChange(changed);
+    await this.deps.onChange(changed);
   }
 
   private async parse(state: State, snapshot: RepositorySnapshot): Promise<ParseOutcome> {
@@ -203,12 +203,12 @@ export class SourceController implements Reconciler<string> {
     const message = `commit ${sha.slice(0, 12)} loses ${lost.length} of ${before.size} jobs; the previous state stays until: nops fetch ${state.settings.name} --accept`;
     state.held = { sha, message };
     await this.deps.store.recordRepositoryEvent(state.settings.name, "mass_removal", engineActor, message);
-    if (this.deps.desired.content(state.settings.name) === undefined) this.freezeAll(state, snapshot, before, message);
+    if (this.deps.desired.content(state.settings.name) === undefined) await this.freezeAll(state, snapshot, before, message);
     return true;
   }
 
   /** After a restart there is no previous snapshot to keep, so everything that the repository had stands still. */
-  private freezeAll(state: State, snapshot: RepositorySnapshot, keys: ReadonlySet<JobKey>, message: string): void {
+  private async freezeAll(state: State, snapshot: RepositorySnapshot, keys: ReadonlySet<JobKey>, message: string): Promise<void> {
     const byFile = [...(state.lastKeys ?? new Map<string, readonly JobKey[]>())];
     const entries = byFile.map(
       ([path, declared]): FileEntry => ({
@@ -220,7 +220,7 @@ export class SourceController implements Reconciler<string> {
         message,
       }),
     );
-    this.publish(state, snapshot, entries);
+    await this.publish(state, snapshot, entries);
   }
 
   private issuesOf(snapshot: RepositorySnapshot, entries: readonly FileEntry[]): FileIssue[] {

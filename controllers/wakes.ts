@@ -11,21 +11,33 @@ export interface Wakeable<K> {
 /** Priorities: what a person waits for goes before what the world did, and that before the slow net. */
 export const priorities = { person: 10, step: 5, change: 0, sweep: -5 } as const;
 
+/** Events of one job come in bursts; one look serves them all, ms. */
+const burstMs = 100;
+
+interface Loops {
+  readonly drift: Wakeable<JobKey>;
+  readonly apply: Wakeable<string>;
+  readonly hooks: Wakeable<string>;
+}
+
 /** Hands keys to the loop whose turn it is. Keys only: every pass reads the facts anew (style §3.1). */
 export class Wakes {
-  private loops:
-    | { readonly drift: Wakeable<JobKey>; readonly apply: Wakeable<string>; readonly hooks: Wakeable<string> }
-    | undefined;
+  private loops: Loops | undefined;
   private readonly desired: DesiredIndex;
   private readonly listeners = new Set<(deployment: Deployment) => void>();
+  /** Jobs in Nomad, hook runs included, whose changes a deployment waits for. */
+  private readonly watched = new Map<JobKey, Map<string, "apply" | "hooks">>();
+  /** Whether deployments may be advanced: not while nops only looks on. */
+  private mayAct: () => boolean = () => true;
 
   constructor(desired: DesiredIndex) {
     this.desired = desired;
   }
 
   /** The loops exist after the controllers that wake them. */
-  connect(loops: { readonly drift: Wakeable<JobKey>; readonly apply: Wakeable<string>; readonly hooks: Wakeable<string> }): void {
+  connect(loops: Loops, mayAct: () => boolean): void {
     this.loops = loops;
+    this.mayAct = mayAct;
   }
 
   /** Tells `listener` of every move that is handed on. */
@@ -44,10 +56,10 @@ export class Wakes {
     switch (deployment.state) {
       case "pre_hook":
       case "post_hook":
-        this.loops?.hooks.add(deployment.id, { priority: priorities.step });
+        if (this.mayAct()) this.loops?.hooks.add(deployment.id, { priority: priorities.step });
         return;
       case "applying":
-        this.loops?.apply.add(deployment.id, { priority: priorities.step });
+        if (this.mayAct()) this.loops?.apply.add(deployment.id, { priority: priorities.step });
         return;
       default:
         this.job(key, priorities.step);
@@ -58,5 +70,24 @@ export class Wakes {
   /** Something is now known about a job that others may have waited for. */
   judged(key: JobKey): void {
     for (const dependent of this.desired.dependents(key)) this.job(dependent);
+  }
+
+  /** Until `unwatch`, a change of the job in Nomad wakes the deployment's loop. */
+  watch(key: JobKey, loop: "apply" | "hooks", deploymentId: string): void {
+    const watchers = this.watched.get(key) ?? new Map<string, "apply" | "hooks">();
+    watchers.set(deploymentId, loop);
+    this.watched.set(key, watchers);
+  }
+
+  unwatch(deploymentId: string): void {
+    for (const [key, watchers] of this.watched) {
+      if (watchers.delete(deploymentId) && watchers.size === 0) this.watched.delete(key);
+    }
+  }
+
+  /** Nomad told of something about a job. */
+  signal(key: JobKey): void {
+    for (const [id, loop] of this.watched.get(key) ?? [])
+      this.loops?.[loop].add(id, { afterMs: burstMs, priority: priorities.step });
   }
 }

@@ -1,5 +1,5 @@
 import type { AllocationStub, Evaluation, LiveJob } from "../model/nomad.ts";
-import { explainAllocation, type Health, type HealthInput, placementWords, wantedCount } from "./health.ts";
+import { explainAllocation, type Health, type HealthInput, placementWords, wantedCount } from "./health-words.ts";
 
 interface Count {
   readonly wanted: number;

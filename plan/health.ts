@@ -1,27 +1,6 @@
-import type { AllocationStub, Evaluation, JobSpec, LiveJob, NomadDeployment, TaskGroupSpec } from "../model/nomad.ts";
-import type { ReasonCode } from "../model/reasons.ts";
+import type { JobSpec, LiveJob, NomadDeployment } from "../model/nomad.ts";
 import { judgeAllocations } from "./health-allocations.ts";
-import { explainPlacement } from "./placement.ts";
-
-/** What was read about the version that a deployment registered. Absent parts were not needed. */
-export interface HealthInput {
-  readonly appliedIndex: number;
-  /** `verify` ignores a rollout that had already ended badly before it began (design D12). */
-  readonly mode: "apply" | "verify";
-  /** The live job now; `undefined` when Nomad has none. */
-  readonly live: LiveJob | undefined;
-  /** Nomad deployments of the live incarnation, newest first. */
-  readonly nomadDeployments: readonly NomadDeployment[];
-  readonly allocations: readonly AllocationStub[];
-  readonly evaluations: readonly Evaluation[];
-}
-
-export type Health =
-  | { readonly state: "healthy"; readonly message: string }
-  /** `goodEnough`: when the time is over, this counts as healthy (a batch job that still runs). */
-  | { readonly state: "waiting"; readonly message: string; readonly goodEnough?: boolean }
-  | { readonly state: "awaiting_promotion"; readonly message: string; readonly nomadDeploymentId: string }
-  | { readonly state: "failed"; readonly message: string; readonly reason: ReasonCode };
+import { type Health, type HealthInput, placementWords, wantedCount, worstAllocation } from "./health-words.ts";
 
 /** Nomad's own rollout of exactly the registered version; never simply the newest one (nomad-api §0.7). */
 export function rolloutOf(deployments: readonly NomadDeployment[], appliedIndex: number): NomadDeployment | undefined {
@@ -52,11 +31,6 @@ export function judgeHealth(input: HealthInput): Health {
 /** Periodic and parameterized jobs are never run themselves (nomad-api §6.3). */
 export function isTemplateJob(spec: JobSpec): boolean {
   return (spec.Periodic ?? null) !== null || (spec.ParameterizedJob ?? null) !== null;
-}
-
-/** Nomad's default count is 1. */
-export function wantedCount(group: TaskGroupSpec): number {
-  return group.Count ?? 1;
 }
 
 function outsideChange(input: HealthInput, rollout: NomadDeployment | undefined): Health | undefined {
@@ -101,17 +75,6 @@ function rolloutFailed(rollout: NomadDeployment, input: HealthInput): Health {
   return { state: "failed", reason: "rollout_failed", message: parts.filter((part) => part !== "").join("; ") };
 }
 
-/** Placement failures of the newest evaluations of the registered version, in words. */
-export function placementWords(input: Pick<HealthInput, "evaluations" | "appliedIndex">): string {
-  const ours = input.evaluations.filter((evaluation) => (evaluation.JobModifyIndex ?? input.appliedIndex) === input.appliedIndex);
-  const newest = ours
-    .toSorted((a, b) => b.CreateIndex - a.CreateIndex)
-    .find((each) => Object.keys(each.FailedTGAllocs ?? {}).length > 0);
-  const blocked = ours.some((evaluation) => evaluation.Status === "blocked");
-  const later = ours.some((each) => newest !== undefined && each.CreateIndex > newest.CreateIndex && each.Status === "complete");
-  return newest !== undefined && (blocked || !later) ? explainPlacement(newest.FailedTGAllocs) : "";
-}
-
 /** Canaries that a person has to promote: groups that want canaries and do not promote them by themselves (operator §14.7). */
 function canaryState(rollout: NomadDeployment, live: LiveJob): "none" | "starting" | "awaiting" | "promoted" {
   const manual = Object.entries(rollout.TaskGroups ?? {}).filter(
@@ -143,39 +106,4 @@ function progressOf(rollout: NomadDeployment, input: HealthInput): string {
   );
   const cause = worstAllocation(input.allocations.filter((allocation) => allocation.JobVersion === rollout.JobVersion));
   return [groups.join(", "), placementWords(input), cause].filter((part) => part !== "").join("; ");
-}
-
-/** Why the newest failed or lost allocation ended, in words; empty when none did. */
-export function worstAllocation(allocations: readonly AllocationStub[]): string {
-  const bad = allocations
-    .filter((allocation) => allocation.ClientStatus === "failed" || allocation.ClientStatus === "lost")
-    .toSorted((a, b) => b.ModifyIndex - a.ModifyIndex)[0];
-  return bad === undefined ? "" : explainAllocation(bad);
-}
-
-/** The task event that explains an end: an exit code or a failure to start, not the last one, which only says that it is over. */
-const telling = [
-  "Terminated",
-  "Driver Failure",
-  "Setup Failure",
-  "Failed Artifact Download",
-  "Failed Validation",
-  "Template",
-  "Alloc Unhealthy",
-];
-
-export function explainAllocation(allocation: AllocationStub): string {
-  const head = `allocation ${allocation.ID.slice(0, 8)} of group ${allocation.TaskGroup} ${allocation.ClientStatus === "lost" ? "was lost" : "failed"}`;
-  for (const [task, state] of Object.entries(allocation.TaskStates ?? {}).toSorted(
-    ([, a], [, b]) => Number(b.Failed) - Number(a.Failed),
-  )) {
-    const event = (state.Events ?? []).findLast(
-      (each) => telling.includes(each.Type) && (each.Type !== "Terminated" || state.Failed),
-    );
-    if (event === undefined) continue;
-    const text = event.DisplayMessage ?? event.Message ?? event.Type;
-    return `${head}: task ${task}: ${text === "" ? event.Type : text}`;
-  }
-  const description = allocation.ClientDescription ?? "";
-  return description === "" ? head : `${head}: ${description}`;
 }

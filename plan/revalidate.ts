@@ -2,7 +2,7 @@ import type { Deployment } from "../model/deployment.ts";
 import type { DesiredJob } from "../model/desired.ts";
 import { isWaiting } from "../model/lifecycle.ts";
 import { type ReasonCode, reasons } from "../model/reasons.ts";
-import type { Decision } from "./decide.ts";
+import type { Decision } from "./decision.ts";
 import { type GateInput, isLifted } from "./gates.ts";
 import { pauseOf, windowHold, windowOf } from "./holds.ts";
 

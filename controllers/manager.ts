@@ -1,0 +1,148 @@
+/**
+ * Builds the operator from its ports, starts it, and stops it. The only file that knows all controllers.
+ *
+ * Start order: resume what the store holds (a crash is nothing special), then git, then the watch; a pass that needs a list or a
+ * snapshot not yet read waits for it by itself. Stop order is `stopSteps`.
+ */
+import { toInstant } from "../model/clock.ts";
+import type { Actor } from "../model/deployment.ts";
+import { NotFoundError } from "../model/errors.ts";
+import { type JobKey, splitJobKey } from "../model/job-key.ts";
+import type { OperatorMode } from "../plan/gates.ts";
+import type { Operator, OperatorDeps } from "./operator.ts";
+import { buildParts, type Parts } from "./parts.ts";
+import type { NomadSignal } from "./ports.ts";
+import { Queries } from "./queries.ts";
+import { priorities } from "./wakes.ts";
+
+/** Builds the operator; nothing runs before `start`. */
+export function createOperator(deps: OperatorDeps): Operator {
+  const parts = buildParts(deps);
+  const queries = new Queries(deps, parts);
+  const run = new Run(deps, parts);
+  return {
+    start: () => run.start(),
+    stop: (graceMs) => run.stop(graceMs),
+    fetch: (repository, accept) => run.fetch(repository, accept),
+    get mode() {
+      return parts.mode.current;
+    },
+    setMode: (mode) => run.setMode(mode),
+    jobs: () => queries.jobs(),
+    job: (key) => queries.job(key),
+    explain: (key) => queries.explain(key),
+    repositories: () => parts.source.view(),
+    status: () => queries.status(),
+  };
+}
+
+/** Life of one operator. */
+class Run {
+  private readonly deps: OperatorDeps;
+  private readonly parts: Parts;
+  private readonly abort = new AbortController();
+  private readonly watches: Promise<void>[] = [];
+
+  constructor(deps: OperatorDeps, parts: Parts) {
+    this.deps = deps;
+    this.parts = parts;
+  }
+
+  async start(): Promise<void> {
+    this.parts.startedAt.value = toInstant(this.deps.clock.now());
+    await this.resume();
+    for (const { name } of this.deps.settings.repositories) this.parts.loops.source.add(name);
+    for (const namespace of this.deps.settings.namespaces) {
+      const watch = this.deps.watch.watch(namespace, (signal) => this.onSignal(signal), this.abort.signal);
+      this.watches.push(watch.catch((error: unknown) => this.onWatchEnd(namespace, error)));
+    }
+    this.scheduleReplan();
+  }
+
+  /** Every unfinished deployment goes on from what the store holds (operator §15). */
+  private async resume(): Promise<void> {
+    for (const deployment of await this.deps.store.activeDeployments()) {
+      if (this.deps.settings.namespaces.includes(deployment.namespace)) this.parts.wakes.moved(deployment);
+    }
+  }
+
+  /**
+   * 1. The watch and all timers, so that nothing new is asked for. 2. Source, whose passes only read. 3. Drift, so that no deployment
+   * starts any more. 4. Hooks and apply, whose passes may be in the middle of a call whose outcome has to be stored.
+   */
+  async stop(graceMs: number): Promise<void> {
+    this.abort.abort(new Error("nops is stopping"));
+    this.parts.timers.clearAll();
+    this.parts.edges.clearAll();
+    await this.parts.loops.source.drain(graceMs);
+    await this.parts.loops.drift.drain(graceMs);
+    await Promise.all([this.parts.loops.hooks.drain(graceMs), this.parts.loops.apply.drain(graceMs)]);
+    await Promise.all(this.watches);
+  }
+
+  fetch(repository: string | undefined, accept: Actor | undefined): void {
+    const names = this.deps.settings.repositories.map((each) => each.name);
+    if (repository !== undefined && !names.includes(repository)) {
+      throw new NotFoundError(`no repository is called ${repository}`, {
+        code: "unknown_repository",
+        hint: `known are ${names.join(", ")}`,
+      });
+    }
+    for (const name of repository === undefined ? names : [repository]) {
+      if (accept !== undefined) this.parts.source.accept(name, accept);
+      this.parts.loops.source.add(name, { priority: priorities.person });
+    }
+  }
+
+  setMode(mode: OperatorMode): void {
+    this.parts.mode.current = mode;
+    for (const job of this.parts.desired.managed()) this.parts.wakes.job(job.key);
+    void this.resume();
+  }
+
+  private onSignal(signal: NomadSignal): void {
+    if (signal.kind === "listed") {
+      const first = !this.parts.live.isListed(signal.namespace);
+      const changed = this.parts.live.listed(signal.namespace, signal.jobs, this.deps.clock.now());
+      for (const key of changed) this.wakeIfOurs(key);
+      if (first)
+        for (const job of this.parts.desired.managed())
+          if (splitJobKey(job.key).namespace === signal.namespace) this.parts.wakes.job(job.key);
+      return;
+    }
+    this.parts.wakes.signal(signal.key);
+    if (signal.topic !== undefined && signal.topic !== "Job") return;
+    if (signal.jobModifyIndex !== undefined) {
+      if (this.parts.live.note(signal.key, signal.jobModifyIndex)) this.wakeIfOurs(signal.key);
+      return;
+    }
+    this.parts.live.doubt(signal.key);
+    this.wakeIfOurs(signal.key);
+  }
+
+  private wakeIfOurs(key: JobKey): void {
+    if (this.parts.desired.job(key) !== undefined) this.parts.wakes.job(key);
+  }
+
+  private onWatchEnd(namespace: string, error: unknown): void {
+    if (this.abort.signal.aborted) return;
+    this.deps.log.error("the watch of Nomad ended by itself", {
+      namespace,
+      error: error instanceof Error ? error.message : String(error),
+    });
+  }
+
+  /** The safety net for what plan cannot see and events did not tell (design D5): all jobs at once, behind everything else. */
+  private scheduleReplan(): void {
+    const { replanIntervalMs } = this.deps.settings;
+    if (replanIntervalMs <= 0) return;
+    this.parts.timers.set("replan", this.deps.clock.now() + replanIntervalMs);
+    this.parts.onTimer.replan = () => {
+      for (const job of this.parts.desired.managed()) {
+        this.parts.live.doubt(job.key);
+        this.parts.wakes.job(job.key, priorities.sweep);
+      }
+      this.scheduleReplan();
+    };
+  }
+}

@@ -1,0 +1,34 @@
+import type { Actor } from "../model/deployment.ts";
+import type { JobKey } from "../model/job-key.ts";
+import type { Redactor } from "../model/redact.ts";
+import type { OperatorMode } from "../plan/gates.ts";
+import type { PassReport } from "../queue/workers.ts";
+import type { NomadWatchPort, Ports } from "./ports.ts";
+import type { OperatorSettings } from "./settings.ts";
+import type { ExplainView, JobView, OperatorView, RepositoryView } from "./views.ts";
+
+export interface OperatorDeps extends Ports {
+  readonly watch: NomadWatchPort;
+  readonly redactor: Redactor;
+  readonly settings: OperatorSettings;
+  /** One finished pass of any loop, for metrics. */
+  readonly onPass?: (report: PassReport) => void;
+}
+
+/** The running operator as API, CLI and metrics use it. */
+export interface Operator {
+  start(): Promise<void>;
+  /** Refuses new work, lets running passes end for up to `graceMs`, then aborts them. */
+  stop(graceMs: number): Promise<void>;
+  /** Looks at a repository (or all) now. `accept`: a commit that loses most jobs may take effect (design D32). @throws NotFoundError */
+  fetch(repository?: string, accept?: Actor): void;
+  readonly mode: OperatorMode;
+  /** A person accepted a restored database, or the standby became the one. */
+  setMode(mode: OperatorMode): void;
+  jobs(): Promise<readonly JobView[]>;
+  /** @throws NotFoundError when neither git nor the database knows the job. */
+  job(key: JobKey): Promise<JobView>;
+  explain(key: JobKey): Promise<ExplainView>;
+  repositories(): readonly RepositoryView[];
+  status(): Promise<OperatorView>;
+}

@@ -1,0 +1,83 @@
+import { toInstant } from "../model/clock.ts";
+import { NotFoundError } from "../model/errors.ts";
+import { type JobKey, splitJobKey } from "../model/job-key.ts";
+import { toExplainView, toJobView } from "./job-views.ts";
+import type { OperatorDeps } from "./operator.ts";
+import type { Parts } from "./parts.ts";
+import { type ExplainView, type JobView, type LoopView, type OperatorView, type SyncState, syncStates } from "./views.ts";
+
+/** Answers from memory and the store; no question costs a call to Nomad. */
+export class Queries {
+  private readonly deps: OperatorDeps;
+  private readonly parts: Parts;
+
+  constructor(deps: OperatorDeps, parts: Parts) {
+    this.deps = deps;
+    this.parts = parts;
+  }
+
+  /** Managed and frozen jobs, sorted by key. */
+  async jobs(): Promise<readonly JobView[]> {
+    const keys = this.parts.desired.keys().filter((key) => this.parts.desired.state(key).kind !== "unmanaged");
+    return Promise.all(keys.toSorted().map((key) => this.view(key)));
+  }
+
+  async job(key: JobKey): Promise<JobView> {
+    const view = await this.view(key);
+    if (this.parts.desired.state(key).kind === "absent" && view.lastDeployment === undefined) {
+      const { namespace, jobId } = splitJobKey(key);
+      throw new NotFoundError(`neither git nor nops's records have a job ${jobId} in namespace ${namespace}`, {
+        code: "unknown_job",
+      });
+    }
+    return view;
+  }
+
+  async explain(key: JobKey): Promise<ExplainView> {
+    await this.job(key);
+    const { input } = await this.parts.gatherer.gather(key, "memory");
+    return toExplainView(key, input);
+  }
+
+  async status(): Promise<OperatorView> {
+    const jobs = Object.fromEntries(syncStates.map((state) => [state, 0])) as Record<SyncState, number>;
+    for (const view of await this.jobs()) jobs[view.sync] += 1;
+    return {
+      mode: this.parts.mode.current,
+      startedAt: this.parts.startedAt.value,
+      repositories: this.parts.source.view(),
+      namespaces: this.deps.settings.namespaces.map((namespace) => {
+        const at = this.parts.live.listedAt(namespace);
+        return { namespace, listedAt: at === undefined ? undefined : toInstant(at), liveJobs: this.parts.live.size(namespace) };
+      }),
+      loops: this.loops(),
+      jobs,
+      orphans: jobs.orphan,
+      notReady: this.notReady(),
+    };
+  }
+
+  private notReady(): string[] {
+    const reasons = this.parts.source
+      .view()
+      .filter((repository) => repository.checkedAt === undefined || repository.error !== undefined)
+      .map((repository) => `repository ${repository.name}: ${repository.error ?? "not read yet"}`);
+    const unlisted = this.deps.settings.namespaces.filter((namespace) => !this.parts.live.isListed(namespace));
+    return [...reasons, ...unlisted.map((namespace) => `Nomad: the jobs of namespace ${namespace} have not been listed yet`)];
+  }
+
+  private loops(): LoopView[] {
+    return Object.values(this.parts.loops).map((loop) => ({
+      name: loop.name,
+      waiting: loop.waiting,
+      running: loop.running,
+      failing: loop.failing,
+      lastPassAt: loop.lastPassAt === undefined ? undefined : toInstant(loop.lastPassAt),
+    }));
+  }
+
+  private async view(key: JobKey): Promise<JobView> {
+    const { input } = await this.parts.gatherer.gather(key, "memory");
+    return toJobView(key, input, undefined);
+  }
+}
