@@ -173,11 +173,11 @@ describe("a stream that ends", () => {
     await until(() => it.states.length === 1);
     expect(it.states[0]).toMatchObject({ connected: false, error: { message: expect.stringContaining("before it began") } });
     await until(() => it.signalsOf("listed").length === 1);
+    // The wait before the next attempt is the only timer shorter than 30 s.
+    const waiting = (): boolean => it.clock.pending === 1 && (it.clock.nextAt ?? 0) - it.clock.now() < 30_000;
     for (let round = 0; round < 40; round += 1) {
-      const attempts = it.states.length;
-      await until(() => it.clock.pending === 1);
+      await until(() => it.states.length === round + 1 && waiting());
       await it.clock.step();
-      await until(() => it.states.length > attempts && it.clock.pending === 1);
     }
     const seconds = (it.clock.now() - new FakeClock().now()) / 1_000;
     expect(seconds).toBeGreaterThan(300);
