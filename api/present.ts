@@ -51,7 +51,7 @@ export function presentHookRun(run: HookRun): HookRunJson {
   };
 }
 
-export function presentFrozenHook(hook: FrozenHook) {
+export function presentFrozenHook(hook: Omit<FrozenHook, "spec">) {
   return {
     phase: hook.phase,
     position: hook.position,
