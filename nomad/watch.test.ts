@@ -99,144 +99,144 @@ const jobEvent = (index: number, id = "web") =>
 
 describe("watching", () => {
   it("begins the stream, lists once, and passes on what is newer than the list", async () => {
-    const it = await scene({}, (made) => {
+    const play = await scene({}, (made) => {
       made.onStream = (response) => void response.write(`{}\n${jobEvent(90, "old")}${jobEvent(120, "new")}`);
     });
-    await until(() => it.signalsOf("job").length === 1);
-    expect(it.signals.map((signal) => (signal.kind === "job" ? signal.key : `listed at ${signal.index}`))).toEqual([
+    await until(() => play.signalsOf("job").length === 1);
+    expect(play.signals.map((signal) => (signal.kind === "job" ? signal.key : `listed at ${signal.index}`))).toEqual([
       "listed at 100",
       "default/new",
     ]);
-    expect(it.streamUrls()).toEqual([
+    expect(play.streamUrls()).toEqual([
       "/v1/event/stream?topic=Job&topic=Allocation&topic=Evaluation&topic=Deployment&namespace=default",
     ]);
-    expect(it.lists()).toBe(1);
-    it.streams[0]?.write(jobEvent(100, "late") + jobEvent(130));
-    await until(() => it.signalsOf("job").length === 2);
-    expect(it.signals.at(-1)).toMatchObject({ key: "default/web", index: 130, jobModifyIndex: 130 });
+    expect(play.lists()).toBe(1);
+    play.streams[0]?.write(jobEvent(100, "late") + jobEvent(130));
+    await until(() => play.signalsOf("job").length === 2);
+    expect(play.signals.at(-1)).toMatchObject({ key: "default/web", index: 130, jobModifyIndex: 130 });
   });
 
   it("passes on events about allocations at once, whatever the list said", async () => {
-    const it = await scene({}, (made) => {
+    const play = await scene({}, (made) => {
       made.onList = () => {};
       const event = { Topic: "Allocation", Namespace: "default", Key: "a", FilterKeys: ["web"], Index: 5 };
       made.onStream = (response) => void response.write(`{}\n${JSON.stringify({ Index: 5, Events: [event] })}\n`);
     });
-    await until(() => it.signals.length === 1);
-    expect(it.signals[0]).toMatchObject({ kind: "job", key: "default/web", topic: "Allocation" });
+    await until(() => play.signals.length === 1);
+    expect(play.signals[0]).toMatchObject({ kind: "job", key: "default/web", topic: "Allocation" });
   });
 
   it("lists again every resync interval, and not between", async () => {
-    const it = await scene({ resyncIntervalMs: 10_000 });
-    await until(() => it.signalsOf("listed").length === 1 && it.clock.pending === 2);
-    await it.clock.advance(9_999);
-    expect(it.lists()).toBe(1);
-    await it.clock.advance(1);
-    await until(() => it.signalsOf("listed").length === 2);
-    expect(it.streamUrls()).toHaveLength(1);
+    const play = await scene({ resyncIntervalMs: 10_000 });
+    await until(() => play.signalsOf("listed").length === 1 && play.clock.pending === 2);
+    await play.clock.advance(9_999);
+    expect(play.lists()).toBe(1);
+    await play.clock.advance(1);
+    await until(() => play.signalsOf("listed").length === 2);
+    expect(play.streamUrls()).toHaveLength(1);
   });
 });
 
 describe("a stream that ends", () => {
   it("is opened again from the last index, after a wait, and a list closes the gap", async () => {
-    const it = await scene();
-    await until(() => it.signalsOf("listed").length === 1);
-    it.streams[0]?.write(jobEvent(150));
-    await until(() => it.signalsOf("job").length === 1);
-    it.index = 170;
-    it.streams[0]?.destroy();
-    await until(() => it.states.at(-1)?.connected === false);
-    expect(it.streamUrls()).toHaveLength(1);
-    await it.clock.advance(1_000);
-    await until(() => it.signalsOf("listed").length === 2);
-    expect(it.streamUrls()[1]).toContain("&index=150");
-    expect(it.states.at(-1)).toMatchObject({ connected: true });
+    const play = await scene();
+    await until(() => play.signalsOf("listed").length === 1);
+    play.streams[0]?.write(jobEvent(150));
+    await until(() => play.signalsOf("job").length === 1);
+    play.index = 170;
+    play.streams[0]?.destroy();
+    await until(() => play.states.at(-1)?.connected === false);
+    expect(play.streamUrls()).toHaveLength(1);
+    await play.clock.advance(1_000);
+    await until(() => play.signalsOf("listed").length === 2);
+    expect(play.streamUrls()[1]).toContain("&index=150");
+    expect(play.states.at(-1)).toMatchObject({ connected: true });
   });
 
   it("in the middle of a line, at any byte, loses nothing that the next one brings again", async () => {
     const text = `{}\n${jobEvent(150)}`;
-    const it = await scene();
-    await until(() => it.signalsOf("listed").length === 1);
-    it.streams[0]?.write(text.slice(0, -7));
-    it.streams[0]?.destroy();
-    it.onStream = (response) => void response.write(text);
-    await until(() => it.states.at(-1)?.connected === false);
-    await it.clock.advance(1_000);
-    await until(() => it.signalsOf("job").length === 1);
-    expect(it.signalsOf("job")[0]).toMatchObject({ index: 150 });
+    const play = await scene();
+    await until(() => play.signalsOf("listed").length === 1);
+    play.streams[0]?.write(text.slice(0, -7));
+    play.streams[0]?.destroy();
+    play.onStream = (response) => void response.write(text);
+    await until(() => play.states.at(-1)?.connected === false);
+    await play.clock.advance(1_000);
+    await until(() => play.signalsOf("job").length === 1);
+    expect(play.signalsOf("job")[0]).toMatchObject({ index: 150 });
   });
 
   it("before it began is a refusal, and is replaced by lists every 30 s", async () => {
-    const it = await scene({}, (made) => {
+    const play = await scene({}, (made) => {
       made.onStream = (response) => void response.end();
     });
-    await until(() => it.states.length === 1);
-    expect(it.states[0]).toMatchObject({ connected: false, error: { message: expect.stringContaining("before it began") } });
-    await until(() => it.signalsOf("listed").length === 1);
+    await until(() => play.states.length === 1);
+    expect(play.states[0]).toMatchObject({ connected: false, error: { message: expect.stringContaining("before it began") } });
+    await until(() => play.signalsOf("listed").length === 1);
     // The wait before the next attempt is the only timer shorter than 30 s.
-    const waiting = (): boolean => it.clock.pending === 1 && (it.clock.nextAt ?? 0) - it.clock.now() < 30_000;
+    const waiting = (): boolean => play.clock.pending === 1 && (play.clock.nextAt ?? 0) - play.clock.now() < 30_000;
     for (let round = 0; round < 40; round += 1) {
-      await until(() => it.states.length === round + 1 && waiting());
-      await it.clock.step();
+      await until(() => play.states.length === round + 1 && waiting());
+      await play.clock.step();
     }
-    const seconds = (it.clock.now() - new FakeClock().now()) / 1_000;
+    const seconds = (play.clock.now() - new FakeClock().now()) / 1_000;
     expect(seconds).toBeGreaterThan(300);
-    expect(it.lists()).toBeLessThanOrEqual(seconds / 30 + 1);
-    expect(it.lists()).toBeGreaterThan(seconds / 65);
+    expect(play.lists()).toBeLessThanOrEqual(seconds / 30 + 1);
+    expect(play.lists()).toBeGreaterThan(seconds / 65);
   });
 
   it("with 403 before the head says so", async () => {
-    const it = await scene({}, (made) => {
+    const play = await scene({}, (made) => {
       made.onStream = (response) => void response.writeHead(403).end("Permission denied");
       made.onList = (response) => void response.writeHead(403).end("Permission denied");
     });
-    await until(() => it.states.length === 1);
-    expect(it.states[0]?.error).toMatchObject({ kind: "not_permitted", status: 403 });
-    expect(it.signals).toEqual([]);
+    await until(() => play.states.length === 1);
+    expect(play.states[0]?.error).toMatchObject({ kind: "not_permitted", status: 403 });
+    expect(play.signals).toEqual([]);
   });
 
   it("by silence is a dead one, though bytes trickle in", async () => {
-    const it = await scene();
-    await until(() => it.signalsOf("listed").length === 1 && it.clock.pending === 2);
-    await it.clock.advance(59_000);
-    it.streams[0]?.write("{}\n");
-    await until(() => it.clock.nextAt === it.clock.now() + 60_000);
-    await it.clock.advance(59_999);
-    it.streams[0]?.write('{"Index":');
-    expect(it.states.at(-1)).toMatchObject({ connected: true });
-    await it.clock.advance(1);
-    await until(() => it.states.at(-1)?.connected === false);
-    expect(it.states.at(-1)?.error?.message).toContain("sent nothing for 60 s");
+    const play = await scene();
+    await until(() => play.signalsOf("listed").length === 1 && play.clock.pending === 2);
+    await play.clock.advance(59_000);
+    play.streams[0]?.write("{}\n");
+    await until(() => play.clock.nextAt === play.clock.now() + 60_000);
+    await play.clock.advance(59_999);
+    play.streams[0]?.write('{"Index":');
+    expect(play.states.at(-1)).toMatchObject({ connected: true });
+    await play.clock.advance(1);
+    await until(() => play.states.at(-1)?.connected === false);
+    expect(play.states.at(-1)?.error?.message).toContain("sent nothing for 60 s");
   });
 });
 
 describe("an index that went back", () => {
   it("makes the watch start over: without the old index, at once, listing everything", async () => {
-    const it = await scene();
-    await until(() => it.signalsOf("listed").length === 1);
-    it.streams[0]?.write(jobEvent(150));
-    await until(() => it.signalsOf("job").length === 1);
-    it.index = 8;
-    it.streams[0]?.destroy();
-    await until(() => it.states.at(-1)?.connected === false);
-    await it.clock.advance(1_000);
-    await until(() => it.streamUrls().length === 3 && it.signalsOf("listed").length === 3);
-    expect(it.streamUrls()[1]).toContain("&index=150");
-    expect(it.streamUrls()[2]).not.toContain("index");
-    it.streams[2]?.write(jobEvent(41, "after"));
-    await until(() => it.signalsOf("job").length === 2);
-    expect(it.signalsOf("job")[1]).toMatchObject({ key: "default/after", index: 41 });
+    const play = await scene();
+    await until(() => play.signalsOf("listed").length === 1);
+    play.streams[0]?.write(jobEvent(150));
+    await until(() => play.signalsOf("job").length === 1);
+    play.index = 8;
+    play.streams[0]?.destroy();
+    await until(() => play.states.at(-1)?.connected === false);
+    await play.clock.advance(1_000);
+    await until(() => play.streamUrls().length === 3 && play.signalsOf("listed").length === 3);
+    expect(play.streamUrls()[1]).toContain("&index=150");
+    expect(play.streamUrls()[2]).not.toContain("index");
+    play.streams[2]?.write(jobEvent(41, "after"));
+    await until(() => play.signalsOf("job").length === 2);
+    expect(play.signalsOf("job")[1]).toMatchObject({ key: "default/after", index: 41 });
   });
 
   it("is not taken from events of other topics, whose indexes a job list need not reach", async () => {
-    const it = await scene({ resyncIntervalMs: 5_000 });
-    await until(() => it.signalsOf("listed").length === 1);
+    const play = await scene({ resyncIntervalMs: 5_000 });
+    await until(() => play.signalsOf("listed").length === 1);
     const event = { Topic: "Evaluation", Namespace: "default", Key: "e", FilterKeys: ["web"], Index: 500 };
-    it.streams[0]?.write(`${JSON.stringify({ Index: 500, Events: [event] })}\n`);
-    await until(() => it.signalsOf("job").length === 1);
-    await it.clock.advance(5_000);
-    await until(() => it.signalsOf("listed").length === 2);
-    expect(it.streamUrls()).toHaveLength(1);
+    play.streams[0]?.write(`${JSON.stringify({ Index: 500, Events: [event] })}\n`);
+    await until(() => play.signalsOf("job").length === 1);
+    await play.clock.advance(5_000);
+    await until(() => play.signalsOf("listed").length === 2);
+    expect(play.streamUrls()).toHaveLength(1);
   });
 });
 
@@ -245,24 +245,24 @@ describe("a line that cannot be read", () => {
     ["too long", `{"Index":5,"Events":[${" ".repeat(3_000)}]}\n`],
     ["no JSON", "oops\n"],
   ])("(%s) is passed over and a list takes its place", async (_, line) => {
-    const it = await scene({ maxLineBytes: 1_000 });
-    await until(() => it.signalsOf("listed").length === 1);
-    it.streams[0]?.write(line);
-    await until(() => it.signalsOf("listed").length === 2);
-    it.streams[0]?.write(jobEvent(150));
-    await until(() => it.signalsOf("job").length === 1);
-    expect(it.streamUrls()).toHaveLength(1);
+    const play = await scene({ maxLineBytes: 1_000 });
+    await until(() => play.signalsOf("listed").length === 1);
+    play.streams[0]?.write(line);
+    await until(() => play.signalsOf("listed").length === 2);
+    play.streams[0]?.write(jobEvent(150));
+    await until(() => play.signalsOf("job").length === 1);
+    expect(play.streamUrls()).toHaveLength(1);
   });
 
   it("and never ends takes no memory and counts as silence", async () => {
-    const it = await scene({ maxLineBytes: 1_000_000 });
-    await until(() => it.signalsOf("listed").length === 1);
+    const play = await scene({ maxLineBytes: 1_000_000 });
+    await until(() => play.signalsOf("listed").length === 1);
     const before = process.memoryUsage().arrayBuffers;
     const chunk = Buffer.alloc(1_000_000, 120);
-    for (let i = 0; i < 60; i += 1) await new Promise((resolve) => it.streams[0]?.write(chunk, resolve));
+    for (let i = 0; i < 60; i += 1) await new Promise((resolve) => play.streams[0]?.write(chunk, resolve));
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(40_000_000);
-    await it.clock.advance(60_000);
-    await until(() => it.states.at(-1)?.connected === false);
+    await play.clock.advance(60_000);
+    await until(() => play.states.at(-1)?.connected === false);
   });
 });
 

@@ -1,0 +1,62 @@
+/**
+ * Certificates for tests of TLS on loopback: an authority, a server that calls itself `server.global.nomad` and a client.
+ * Made for these tests, valid until the year 2126, and good for nothing else: the keys are public.
+ */
+
+/** Certificate of the authority. */
+export const testAuthority = `-----BEGIN CERTIFICATE-----
+MIIBiTCCAS+gAwIBAgIUSeP0N5Bj88J684Wh82++UD4rUCswCgYIKoZIzj0EAwIw
+GTEXMBUGA1UEAwwOdGVzdCBhdXRob3JpdHkwIBcNMjYxMjAxMDEyNDI1WhgPMjEy
+NjExMDcwMTI0MjVaMBkxFzAVBgNVBAMMDnRlc3QgYXV0aG9yaXR5MFkwEwYHKoZI
+zj0CAQYIKoZIzj0DAQcDQgAECC44jZioEZrFY6QOI5uBdAgSEeuB4s73PdLI6q5j
+Ne+QoPJjCRWXDhH6kFjvC3FL+9sFgFjJUvrhZfc3FdhcgKNTMFEwHQYDVR0OBBYE
+FC201KPFSGYwXDJQWcZohTlhlZBwMB8GA1UdIwQYMBaAFC201KPFSGYwXDJQWcZo
+hTlhlZBwMA8GA1UdEwEB/wQFMAMBAf8wCgYIKoZIzj0EAwIDSAAwRQIhAOg7cGTw
+SPOZDZhrFUnhVpEypCdzX+YprmAvDxshxkSnAiAbOIoK6Nnr2tqFG5ppu8lMGpkp
+lsw2lfznoKZGc2NDMw==
+-----END CERTIFICATE-----
+`;
+
+/** Certificate of the server. */
+export const testServerCert = `-----BEGIN CERTIFICATE-----
+MIIBnDCCAUOgAwIBAgIUFmAIhXJZ5S0G5gqSf7RFrWH5nvkwCgYIKoZIzj0EAwIw
+GTEXMBUGA1UEAwwOdGVzdCBhdXRob3JpdHkwIBcNMjYxMjAxMDEyNDI1WhgPMjEy
+NjExMDcwMTI0MjVaMB4xHDAaBgNVBAMME3NlcnZlci5nbG9iYWwubm9tYWQwWTAT
+BgcqhkjOPQIBBggqhkjOPQMBBwNCAASceKdlHX8eDZLdO230EbneJj/7jODFi+KM
+A5pwNs5RkcJvCFh/NyRLgTS27x/hZmI79P+sxamwJ8VeTuPX46mFo2IwYDAeBgNV
+HREEFzAVghNzZXJ2ZXIuZ2xvYmFsLm5vbWFkMB0GA1UdDgQWBBTMZuAJ4gN7Rvs3
+0XBRUs71aJmHyjAfBgNVHSMEGDAWgBQttNSjxUhmMFwyUFnGaIU5YZWQcDAKBggq
+hkjOPQQDAgNHADBEAiAbMCyZIKGEIuTlTsYd++ViTGOEG+5QjK7LLyFcweP74gIg
+ObA8wjLa5DsYGlpfDjmhumqNgRk5y6oLH5B183bwcQg=
+-----END CERTIFICATE-----
+`;
+
+/** Key of the server. */
+export const testServerKey = `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgZVAfwG/r0hWwIAoC
+IIne6ZBSeusZBjfvESiGr/qMKMahRANCAASceKdlHX8eDZLdO230EbneJj/7jODF
+i+KMA5pwNs5RkcJvCFh/NyRLgTS27x/hZmI79P+sxamwJ8VeTuPX46mF
+-----END PRIVATE KEY-----
+`;
+
+/** Certificate of the client. */
+export const testClientCert = `-----BEGIN CERTIFICATE-----
+MIIBnTCCAUOgAwIBAgIUFmAIhXJZ5S0G5gqSf7RFrWH5nvowCgYIKoZIzj0EAwIw
+GTEXMBUGA1UEAwwOdGVzdCBhdXRob3JpdHkwIBcNMjYxMjAxMDEyNDI2WhgPMjEy
+NjExMDcwMTI0MjZaMB4xHDAaBgNVBAMME2NsaWVudC5nbG9iYWwubm9tYWQwWTAT
+BgcqhkjOPQIBBggqhkjOPQMBBwNCAAQ9HANbzqr/xWYJwgrPql/eHVW9cB+iLlVZ
+BQi0je/kwdafHNXVddXKYU7TQjY7B1WPLZTG90B5sYlkENPTyrMFo2IwYDAeBgNV
+HREEFzAVghNjbGllbnQuZ2xvYmFsLm5vbWFkMB0GA1UdDgQWBBS4gmHv6MuxxFeT
+5PhtiJuC8rACizAfBgNVHSMEGDAWgBQttNSjxUhmMFwyUFnGaIU5YZWQcDAKBggq
+hkjOPQQDAgNIADBFAiEAr+YuAvJ2+B/EpmCOKwLWf36P8m54xQlS8OoKbu7Qb0gC
+IBd5ax3UKant4OGIz9T6YsFp85g3dIZBYRvz7NCSyGB2
+-----END CERTIFICATE-----
+`;
+
+/** Key of the client. */
+export const testClientKey = `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgSRBdiO7W1b+q66qZ
+LXc7rrXLQEtoKb6xA8F7jRK621ShRANCAAQ9HANbzqr/xWYJwgrPql/eHVW9cB+i
+LlVZBQi0je/kwdafHNXVddXKYU7TQjY7B1WPLZTG90B5sYlkENPTyrMF
+-----END PRIVATE KEY-----
+`;
