@@ -51,6 +51,8 @@ export interface BodySource {
   readonly content: (schema: BodySchema, partial: boolean, diagnostics: Diagnostic[]) => RawContent;
   /** Everything as attributes. */
   readonly justAttributes: (diagnostics: Diagnostic[]) => ReadonlyMap<string, RawAttr>;
+  /** Attributes only; a block among them is an error. */
+  readonly onlyAttributes: (diagnostics: Diagnostic[]) => ReadonlyMap<string, RawAttr>;
   /** Where messages about something missing point. */
   readonly missingRange: SourceRange;
 }
@@ -86,7 +88,15 @@ export function nativeSource(body: Body): BodySource {
     missingRange,
     content: (schema, partial, diagnostics) => nativeContent(body, missingRange, schema, partial, diagnostics),
     justAttributes: () => attributesAndBlocks(body),
+    onlyAttributes: (diagnostics) => onlyAttributes(body, diagnostics),
   };
+}
+
+function onlyAttributes(body: Body, diagnostics: Diagnostic[]): ReadonlyMap<string, RawAttr> {
+  const [block] = body.blocks;
+  if (block !== undefined)
+    report(diagnostics, block.typeRange, `Unexpected "${block.type}" block`, "Blocks are not allowed here.");
+  return new Map(body.attributes.map((attribute) => [attribute.name, attribute]));
 }
 
 function nativeContent(
@@ -127,7 +137,9 @@ function labelsFit(block: Body["blocks"][number], wanted: BlockSchema, diagnosti
   const list = wanted.labels.join(", ");
   if (have > want) {
     const detail =
-      want === 0 ? `No labels are expected for ${name} blocks.` : `Only ${want} labels (${list}) are expected for ${name} blocks.`;
+      want === 0
+        ? `No labels are expected for ${name} blocks.`
+        : `Only ${want} labels (${list}) are expected for ${name} blocks.`;
     report(diagnostics, block.labelRanges[want], `Extraneous label for ${name}`, detail);
   } else if (have < want) {
     const detail = `All ${name} blocks must have ${want} labels (${list}).`;
@@ -136,12 +148,7 @@ function labelsFit(block: Body["blocks"][number], wanted: BlockSchema, diagnosti
   return have === want;
 }
 
-function reportUnsupported(
-  body: Body,
-  schema: BodySchema,
-  found: ReadonlyMap<string, RawAttr>,
-  diagnostics: Diagnostic[],
-): void {
+function reportUnsupported(body: Body, schema: BodySchema, found: ReadonlyMap<string, RawAttr>, diagnostics: Diagnostic[]): void {
   const names = schema.attributes.map((a) => a.name);
   const types = schema.blocks.map((b) => b.type);
   for (const { name, nameRange } of body.attributes) {

@@ -135,8 +135,7 @@ export class BodyView {
     const [body, second] = content.blocks;
     if (labels === undefined) return undefined;
     if (body === undefined) {
-      const detail =
-        'A dynamic block must have a nested block of type "content" to describe the body of each generated block.';
+      const detail = 'A dynamic block must have a nested block of type "content" to describe the body of each generated block.';
       report(diagnostics, block.body.missingRange, "Missing dynamic content block", detail);
       return undefined;
     }

@@ -1,4 +1,4 @@
-import type { Diagnostic, Expression, SourceRange } from "../../hcl/syntax.ts";
+import type { Body, Diagnostic, Expression, SourceRange } from "../../hcl/syntax.ts";
 import { startRange } from "../../hcl/syntax.ts";
 import { literalString } from "../../hcl/walk.ts";
 import {
@@ -18,6 +18,7 @@ export function jsonSource(value: Expression): BodySource {
     missingRange: missingRange(value),
     content: (schema, partial, diagnostics) => jsonContent(value, schema, partial, diagnostics),
     justAttributes: (diagnostics) => jsonAttributes(value, diagnostics),
+    onlyAttributes: (diagnostics) => jsonAttributes(value, diagnostics),
   };
 }
 
@@ -51,8 +52,7 @@ function isNull(value: Expression): boolean {
 function deepProperties(value: Expression, label: string | undefined, diagnostics: Diagnostic[]): Property[] {
   if (isNull(value)) return [];
   if (value.kind === "object") return properties(value);
-  const purpose =
-    label === undefined ? "to define arguments and child blocks" : `to specify ${label} labels for this block`;
+  const purpose = label === undefined ? "to define arguments and child blocks" : `to specify ${label} labels for this block`;
   if (value.kind === "tuple") {
     return value.items.flatMap((item) => {
       if (item.kind === "object") return properties(item);
@@ -165,4 +165,15 @@ function jsonAttributes(value: Expression, diagnostics: Diagnostic[]): ReadonlyM
     else reportTwice(property, earlier, "Duplicate attribute definition", diagnostics);
   }
   return found;
+}
+
+/** The properties of a whole JSON file as one object. */
+export function objectOfBody(body: Body): Expression {
+  const { range } = body;
+  const items = body.attributes.map((attribute) => ({
+    keyName: attribute.name,
+    key: { kind: "invalid", range: attribute.nameRange } as const,
+    value: attribute.expression,
+  }));
+  return { kind: "object", items, openRange: { ...range, end: range.start }, range };
 }

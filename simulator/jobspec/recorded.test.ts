@@ -4,7 +4,7 @@ import { jobDiff } from "../diff/job-diff.ts";
 import { admitJob, validateJob } from "./admit.ts";
 import { canonicalizeApiJob } from "./canonicalize.ts";
 import { comparable } from "./recorded-view.ts";
-import { AdmissionError, type AdmitContext, type ApiJob, type ServerJob } from "./types.ts";
+import type { AdmitContext, ApiJob, ServerJob } from "./types.ts";
 
 interface Step {
   readonly id: string;

@@ -1,0 +1,38 @@
+import { ConversionError } from "../../hcl/convert.ts";
+import { evaluate } from "../../hcl/evaluate.ts";
+import type { Diagnostic } from "../../hcl/syntax.ts";
+import { startRange } from "../../hcl/syntax.ts";
+import { report } from "./body-view.ts";
+import { Unevaluated } from "./decode-body.ts";
+import { freeFormJson } from "./decode-value.ts";
+import type { Rec } from "./values.ts";
+
+/** Evaluates every free-form map inside a value, in place: driver configurations and the like. */
+export function evaluateFreeForm(value: unknown, diagnostics: Diagnostic[]): void {
+  if (Array.isArray(value)) {
+    for (const item of value) evaluateFreeForm(item, diagnostics);
+    return;
+  }
+  if (typeof value !== "object" || value === null) return;
+  const object = value as Rec;
+  for (const key in object) {
+    const inner = object[key];
+    if (inner instanceof Unevaluated) object[key] = evaluated(inner, diagnostics);
+    else evaluateFreeForm(inner, diagnostics);
+  }
+}
+
+function evaluated(map: Unevaluated, diagnostics: Diagnostic[]): Rec {
+  const result: Rec = {};
+  for (const [name, { expression, scope }] of map.attributes) {
+    const { value, diagnostics: found } = evaluate(expression, scope);
+    diagnostics.push(...found);
+    try {
+      result[name] = freeFormJson(value);
+    } catch (error) {
+      if (!(error instanceof ConversionError)) throw error;
+      report(diagnostics, startRange(expression), "unsuitable value type", `Unsuitable value: ${error.message}`);
+    }
+  }
+  return result;
+}

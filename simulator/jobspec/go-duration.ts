@@ -1,0 +1,37 @@
+const UNITS: Readonly<Record<string, number>> = {
+  ns: 1,
+  us: 1_000,
+  µs: 1_000,
+  μs: 1_000,
+  ms: 1_000_000,
+  s: 1_000_000_000,
+  m: 60_000_000_000,
+  h: 3_600_000_000_000,
+};
+
+/** More nanoseconds than this do not fit into Go's type. */
+const MAX = 2 ** 63;
+
+/** A duration as Go writes it ("1h30m", "1.5s", "-3ms") in nanoseconds, or what is wrong with the text. */
+export function durationOf(text: string): number | { readonly problem: string } {
+  const quoted = JSON.stringify(text);
+  const invalid = { problem: `time: invalid duration ${quoted}` };
+  const sign = /^[+-]/.exec(text)?.[0] ?? "";
+  let rest = text.slice(sign.length);
+  if (rest === "0") return 0;
+  if (rest === "") return invalid;
+  let total = 0;
+  while (rest !== "") {
+    const [whole = "", digits = "", fraction] = /^(\d*)(?:\.(\d*))?/.exec(rest) ?? [];
+    if (digits === "" && (fraction ?? "") === "") return invalid;
+    rest = rest.slice(whole.length);
+    const unit = /^[^\d.]+/.exec(rest)?.[0] ?? "";
+    if (unit === "") return { problem: `time: missing unit in duration ${quoted}` };
+    const size = UNITS[unit];
+    if (size === undefined) return { problem: `time: unknown unit ${JSON.stringify(unit)} in duration ${quoted}` };
+    rest = rest.slice(unit.length);
+    total += Number(digits || "0") * size + Math.trunc(Number(`0.${fraction ?? "0"}`) * size);
+    if (total > MAX) return invalid;
+  }
+  return sign === "-" ? -total : total;
+}

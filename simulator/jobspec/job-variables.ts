@@ -1,0 +1,221 @@
+import { ConversionError, convert } from "../../hcl/convert.ts";
+import { evaluate } from "../../hcl/evaluate.ts";
+import { isIdentifier } from "../../hcl/render.ts";
+import { CONSTANTS_ONLY, type HclFunction, type Scope } from "../../hcl/scope.ts";
+import type { Diagnostic, Expression, SourceRange } from "../../hcl/syntax.ts";
+import { formatRange } from "../../hcl/syntax.ts";
+import { readType } from "../../hcl/type-constraint.ts";
+import { BOOL, objectValue, type Type, typeOf, unknownValue, type Value } from "../../hcl/value.ts";
+import { expressionsOf, literalString } from "../../hcl/walk.ts";
+import { type BodySchema, type BodySource, type RawAttr, type RawBlock, report } from "./body-view.ts";
+
+interface Validation {
+  readonly condition: Expression | undefined;
+  readonly message: string;
+  readonly range: SourceRange;
+}
+
+interface Assigned {
+  readonly value: Value;
+  readonly range: SourceRange;
+  readonly from: "default" | "varfile";
+}
+
+/** A variable of a job file. */
+export interface JobVariable {
+  readonly name: string;
+  readonly type: Type | undefined;
+  readonly range: SourceRange;
+  readonly validations: readonly Validation[];
+  /** The last one counts. */
+  readonly assigned: Assigned[];
+}
+
+export type JobVariables = Map<string, JobVariable>;
+
+const VARIABLE: BodySchema = {
+  attributes: ["description", "default", "type"].map((name) => ({ name, required: false })),
+  blocks: [{ type: "validation", labels: [] }],
+};
+const VALIDATION: BodySchema = {
+  attributes: ["condition", "error_message"].map((name) => ({ name, required: true })),
+  blocks: [],
+};
+
+const BAD_NAME = "A name must start with a letter or underscore and may contain only letters, digits, underscores, and dashes.";
+
+/** Reads the `variable` and `variables` blocks. */
+export function declareVariables(blocks: readonly RawBlock[], diagnostics: Diagnostic[]): JobVariables {
+  const variables: JobVariables = new Map();
+  for (const block of blocks) {
+    if (block.type === "variable") declareOne(block, variables, diagnostics);
+    if (block.type !== "variables") continue;
+    for (const attribute of plainAttributes(block, diagnostics).values()) declareShort(attribute, variables, diagnostics);
+  }
+  return variables;
+}
+
+/** Attributes only: a block among them is an error. */
+function plainAttributes(block: RawBlock, diagnostics: Diagnostic[]): ReadonlyMap<string, RawAttr> {
+  return block.body.onlyAttributes(diagnostics);
+}
+
+function declareShort(attribute: RawAttr, variables: JobVariables, diagnostics: Diagnostic[]): void {
+  const { name, nameRange, range, expression } = attribute;
+  if (variables.has(name)) {
+    report(diagnostics, nameRange, "Duplicate variable", `Duplicate ${name} variable definition found.`);
+    return;
+  }
+  const { value, diagnostics: found } = evaluate(expression, CONSTANTS_ONLY);
+  diagnostics.push(...found);
+  if (found.length > 0) return;
+  const assigned: Assigned[] = [{ value, range: expression.range, from: "default" }];
+  variables.set(name, { name, type: typeOf(value), range, validations: [], assigned });
+}
+
+function declareOne(block: RawBlock, variables: JobVariables, diagnostics: Diagnostic[]): void {
+  const [name = ""] = block.labels;
+  if (variables.has(name)) {
+    report(diagnostics, undefined, "Duplicate variable", `Duplicate ${name} variable definition found.`);
+    return;
+  }
+  const content = block.body.content(VARIABLE, false, diagnostics);
+  if (!isIdentifier(name)) report(diagnostics, block.labelRanges[0], "Invalid variable name", BAD_NAME);
+  const before = diagnostics.length;
+  const typeExpression = content.attributes.get("type")?.expression;
+  let type = typeExpression === undefined ? undefined : readType(typeExpression, diagnostics, "exact");
+  if (diagnostics.length > before) return;
+  const assigned: Assigned[] = [];
+  const fallback = content.attributes.get("default")?.expression;
+  if (fallback !== undefined) {
+    const { value, diagnostics: found } = evaluate(fallback, CONSTANTS_ONLY);
+    diagnostics.push(...found);
+    if (found.length > 0) return;
+    const converted = fitted(value, type, (reason) => {
+      const detail = `This default value is not compatible with the variable's type constraint: ${reason}.`;
+      report(diagnostics, fallback.range, "Invalid default value for variable", detail);
+    });
+    assigned.push({ value: converted, range: fallback.range, from: "default" });
+    type ??= typeOf(converted);
+  }
+  const validations = content.blocks.map((inner) => readValidation(name, inner, diagnostics));
+  variables.set(name, { name, type, range: block.headerRange, validations, assigned });
+}
+
+/** The value as the type wants it; what does not fit is reported and becomes unknown. */
+function fitted(value: Value, type: Type | undefined, complain: (reason: string) => void): Value {
+  if (type === undefined) return value;
+  try {
+    return convert(value, type);
+  } catch (error) {
+    if (!(error instanceof ConversionError)) throw error;
+    complain(error.message);
+    return unknownValue();
+  }
+}
+
+function readValidation(name: string, block: RawBlock, diagnostics: Diagnostic[]): Validation {
+  const { attributes } = block.body.content(VALIDATION, false, diagnostics);
+  const condition = attributes.get("condition")?.expression;
+  if (condition !== undefined) checkReferences(name, condition, diagnostics);
+  const text = attributes.get("error_message")?.expression;
+  const message = text === undefined ? "" : (literalString(text) ?? "");
+  if (text !== undefined && message.trim() === "") {
+    const detail = "An empty or blank string is not a valid nor useful error message.";
+    report(diagnostics, text.range, "Invalid validation error message", detail);
+  }
+  return { condition, message, range: block.headerRange };
+}
+
+/** A condition may look at its own variable only, and must. */
+function checkReferences(name: string, condition: Expression, diagnostics: Diagnostic[]): void {
+  let good = 0;
+  for (const expression of expressionsOf(condition)) {
+    if (expression.kind !== "variable") continue;
+    const [step] = expression.steps;
+    if (expression.root === "var" && step?.kind === "attribute" && step.name === name) good++;
+    else {
+      const detail = `The condition for variable "${name}" can only refer to the variable itself, using var.${name}.`;
+      report(diagnostics, expression.range, "Invalid reference in variable validation", detail);
+    }
+  }
+  if (good > 0) return;
+  const detail = `The condition for variable "${name}" must refer to var.${name} in order to test incoming values.`;
+  report(diagnostics, condition.range, "Invalid variable validation condition", detail);
+}
+
+/** Takes the values of a variable file; values for nobody are passed over. */
+export function assignVariables(variables: JobVariables, file: BodySource, diagnostics: Diagnostic[]): void {
+  const declared = file.content({ attributes: [], blocks: [{ type: "variable", labels: ["name"] }] }, true, []).blocks;
+  for (const block of declared) {
+    const [name = ""] = block.labels;
+    const detail =
+      "A .var file is used to assign values to variables that have already been declared in job files, not to declare new " +
+      `variables. To declare variable "${name}", place this block in one of your job files\n\nTo set a value for this variable ` +
+      `in ${block.typeRange.filename}, use the definition syntax instead:\n    ${name} = <value>`;
+    report(diagnostics, block.typeRange, "Variable declaration in a .var file", detail);
+  }
+  if (diagnostics.length > 0) return;
+  for (const { name, expression } of file.onlyAttributes(diagnostics).values()) {
+    const variable = variables.get(name);
+    if (variable === undefined) continue;
+    const { value, diagnostics: found } = evaluate(expression, CONSTANTS_ONLY);
+    diagnostics.push(...found);
+    const converted = fitted(value, variable.type, (reason) => {
+      const detail = `The value for ${name} is not compatible with the variable's type constraint: ${reason}.`;
+      report(diagnostics, expression.range, "Invalid value for variable", detail);
+    });
+    variable.assigned.push({ value: converted, range: expression.range, from: "varfile" });
+  }
+}
+
+/** `var` for expressions; unset variables and failed validations are reported. */
+export function variablesObject(
+  variables: JobVariables,
+  functions: ReadonlyMap<string, HclFunction>,
+  diagnostics: Diagnostic[],
+): Value {
+  const entries: [string, Value][] = [];
+  for (const variable of variables.values()) {
+    const used = variable.assigned.at(-1);
+    if (used === undefined) {
+      const detail =
+        "A used variable must be set or have a default value; see " +
+        "https://developer.hashicorp.com/nomad/docs/reference/hcl2/variables  for details.";
+      report(diagnostics, undefined, `Unset variable "${variable.name}"`, detail);
+    } else checkValidations(variable, used, functions, diagnostics);
+    entries.push([variable.name, used?.value ?? unknownValue(variable.type)]);
+  }
+  return objectValue(entries);
+}
+
+function checkValidations(
+  variable: JobVariable,
+  used: Assigned,
+  functions: ReadonlyMap<string, HclFunction>,
+  diagnostics: Diagnostic[],
+): void {
+  const scope: Scope = { variables: new Map([["var", objectValue([[variable.name, used.value]])]]), functions };
+  for (const { condition, message, range } of variable.validations) {
+    if (condition === undefined) {
+      const detail = "validation requires a condition.";
+      report(diagnostics, range, "Invalid variable validation specification", detail);
+      continue;
+    }
+    const { value, diagnostics: found } = evaluate(condition, scope);
+    diagnostics.push(...found);
+    if (value.kind === "unknown") continue;
+    const summary = "Invalid variable validation result";
+    if (value.kind === "null") {
+      const detail = "Validation condition expression must return either true or false, not null.";
+      report(diagnostics, condition.range, summary, detail);
+      continue;
+    }
+    const passed = fitted(value, BOOL, (reason) => {
+      report(diagnostics, condition.range, summary, `Invalid validation condition result value: ${reason}.`);
+    });
+    if (passed.kind !== "bool" || passed.value) continue;
+    const detail = `${message}\n\nThis was checked by the validation rule at ${formatRange(range)}.`;
+    report(diagnostics, used.range, `Invalid value for ${used.from} variable`, detail);
+  }
+}
