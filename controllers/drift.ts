@@ -9,6 +9,7 @@ import { ConflictError } from "../model/errors.ts";
 import { revisionId } from "../model/hash.ts";
 import { type JobKey, splitJobKey } from "../model/job-key.ts";
 import { isRunning } from "../model/lifecycle.ts";
+import { silentLog } from "../model/log.ts";
 import type { JobSpec } from "../model/nomad.ts";
 import { decide } from "../plan/decide.ts";
 import type { Birth, Decision } from "../plan/decision.ts";
@@ -32,6 +33,8 @@ export interface DriftDeps {
 
 /** A look at a job whose namespace has not been listed yet is made up for by the list; this is the net under it, ms. */
 const unlistedRecheckMs = 30_000;
+/** Passes that a person's request may take: dropping a lift, refreshing a base, planning anew, creating. */
+const mostRoundsNow = 6;
 
 export class DriftController implements Reconciler<JobKey> {
   readonly name = "drift";
@@ -41,6 +44,26 @@ export class DriftController implements Reconciler<JobKey> {
 
   constructor(deps: DriftDeps) {
     this.deps = deps;
+  }
+
+  /**
+   * Makes passes over one job until it is settled, in the caller's time, so that a person's request can answer with what became of it.
+   * Beside a pass of the loop it loses a race at worst, and the loop goes on from there.
+   */
+  async runNow(key: JobKey): Promise<void> {
+    const pass: Pass = { id: "request", signal: new AbortController().signal, log: silentLog };
+    for (let round = 0; round < mostRoundsNow; round++) {
+      try {
+        const result = await this.reconcile(key, pass);
+        if (result.next === "settled" || result.afterMs > 0) return;
+      } catch (error) {
+        if (!(error instanceof ConflictError)) {
+          this.deps.wakes.job(key);
+          return;
+        }
+      }
+    }
+    this.deps.wakes.job(key);
   }
 
   async reconcile(key: JobKey, pass: Pass): Promise<Result> {

@@ -9,10 +9,15 @@ import type { Actor } from "../model/deployment.ts";
 import { NotFoundError } from "../model/errors.ts";
 import { type JobKey, splitJobKey } from "../model/job-key.ts";
 import type { OperatorMode } from "../plan/gates.ts";
+import { approve, reject } from "./approval.ts";
+import type { DecisionDeps } from "./decision-deps.ts";
+import { deployNow, pauseAll, pauseJob, resumeAll, resumeJob } from "./holding.ts";
 import type { Operator, OperatorDeps } from "./operator.ts";
 import { buildParts, type Parts } from "./parts.ts";
 import type { NomadSignal } from "./ports.ts";
+import { failRollout, promote } from "./promotion.ts";
 import { Queries } from "./queries.ts";
+import { retry } from "./retry.ts";
 import { priorities } from "./wakes.ts";
 
 /** Builds the operator; nothing runs before `start`. */
@@ -28,12 +33,30 @@ export function createOperator(deps: OperatorDeps): Operator {
       return parts.mode.current;
     },
     setMode: (mode) => run.setMode(mode),
+    ...decisionsOf(parts.decisions),
     jobs: () => queries.jobs(),
     job: (key) => queries.job(key),
     explain: (key) => queries.explain(key),
     repositories: () => parts.source.view(),
     status: () => queries.status(),
   };
+}
+
+/** People's decisions, each a function of its own over the same deps. */
+function decisionsOf(deps: DecisionDeps) {
+  return {
+    approve: (id, specHash, comment, actor) => approve(id, specHash, comment, actor, deps),
+    reject: (id, comment, actor) => reject(id, comment, actor, deps),
+    retry: (id, wish, actor) => retry(id, wish, actor, deps),
+    promote: (id, actor) => promote(id, actor, deps),
+    fail: (id, actor) => failRollout(id, actor, deps),
+    pauseJob: (key, reason, actor) => pauseJob(key, reason, actor, deps),
+    resumeJob: (key, actor) => resumeJob(key, actor, deps),
+    pauseAll: (reason, actor) => pauseAll(reason, actor, deps),
+    resumeAll: (actor) => resumeAll(actor, deps),
+    deployNow: (key, specHash, actor) => deployNow(key, specHash, actor, deps),
+    resolveHook: (runId, resolution, actor) => deps.store.resolveHook(runId, resolution, actor),
+  } satisfies Partial<Operator>;
 }
 
 /** Life of one operator. */
@@ -76,7 +99,11 @@ class Run {
     this.parts.edges.clearAll();
     await this.parts.loops.source.drain(graceMs);
     await this.parts.loops.drift.drain(graceMs);
-    await Promise.all([this.parts.loops.hooks.drain(graceMs), this.parts.loops.apply.drain(graceMs)]);
+    await Promise.all([
+      this.parts.loops.hooks.drain(graceMs),
+      this.parts.loops.apply.drain(graceMs),
+      this.parts.loops.revisions.drain(graceMs),
+    ]);
     await Promise.all(this.watches);
   }
 

@@ -7,11 +7,14 @@ import { type Loop, type LoopOptions, startLoop } from "../queue/workers.ts";
 import { ApplyController } from "./apply.ts";
 import { keyOf } from "./apply-deps.ts";
 import { Comparer } from "./compare.ts";
+import type { DecisionDeps } from "./decision-deps.ts";
 import { DesiredIndex } from "./desired-index.ts";
 import { DriftController } from "./drift.ts";
 import { Gatherer } from "./gather.ts";
+import type { HooksController } from "./hooks.ts";
 import { LiveIndex } from "./live-index.ts";
 import type { OperatorDeps } from "./operator.ts";
+import { RevisionCollector } from "./revisions.ts";
 import { SourceController } from "./source.ts";
 import { Wakes } from "./wakes.ts";
 
@@ -26,11 +29,14 @@ export interface Parts {
   readonly gatherer: Gatherer;
   readonly source: SourceController;
   readonly apply: ApplyController;
+  readonly hooks: HooksController;
+  readonly decisions: DecisionDeps;
   readonly loops: {
     readonly source: Loop<string>;
     readonly drift: Loop<JobKey>;
     readonly apply: Loop<string>;
     readonly hooks: Loop<string>;
+    readonly revisions: Loop<string>;
   };
   /** Window edges, one timer a job. */
   readonly edges: Schedule<JobKey>;
@@ -39,28 +45,14 @@ export interface Parts {
   readonly onTimer: Record<string, () => void>;
 }
 
+/** Deployments that end one after another share one look for revisions that nobody needs any more, ms. */
+const collectAfterMs = 60_000;
+
 /** Builds the controllers and their loops, each with its narrowed ports. Nothing runs yet. */
 export function buildParts(deps: OperatorDeps): Parts {
   const { settings, clock, nomad, store, redactor } = deps;
-  const mode = { current: settings.mode };
-  const desired = new DesiredIndex(
-    settings.repositories.map((each) => each.name),
-    settings.approval.minPolicy,
-  );
-  const live = new LiveIndex();
-  const wakes = new Wakes(desired);
-  const comparer = new Comparer({ nomad, store, live, clock, redactor });
-  const apply = new ApplyController({ nomad, store, clock, live, redactor, wakes, applyTimeoutMs: settings.applyTimeoutMs });
-  const gatherer = new Gatherer({
-    facts: store,
-    desired,
-    comparer,
-    clock,
-    settings,
-    redactor,
-    mode: () => mode.current,
-    activityOf: (id) => apply.activityOf(id),
-  });
+  const core = buildCore(deps);
+  const { mode, desired, live, wakes, comparer, gatherer, apply, hooks } = core;
   const edges = new Schedule<JobKey>(clock, (key) => wakes.job(key));
   const onTimer: Record<string, () => void> = {};
   const timers = new Schedule<string>(clock, (name) => onTimer[name]?.());
@@ -71,23 +63,33 @@ export function buildParts(deps: OperatorDeps): Parts {
   };
   const source = new SourceController({ git: deps.git, nomad, store, clock, redactor, settings, desired, onChange });
   const drift = new DriftController({ gatherer, desired, live, store, wakes, edges });
-  const loopOptions = (concurrency: number): LoopOptions => ({
-    clock,
-    random: deps.random,
-    log: deps.log,
-    concurrency,
-    ...(deps.onPass === undefined ? {} : { onPass: deps.onPass }),
-  });
   const loops = {
-    source: startLoop(source, loopOptions(4)),
-    drift: startLoop(drift, loopOptions(settings.concurrency)),
-    apply: startLoop(apply, loopOptions(settings.concurrency)),
-    hooks: startLoop(apply, loopOptions(settings.concurrency)),
+    source: startLoop(source, loopOptions(deps, 4)),
+    drift: startLoop(drift, loopOptions(deps, settings.concurrency)),
+    apply: startLoop(apply, loopOptions(deps, settings.concurrency)),
+    hooks: startLoop(hooks, loopOptions(deps, settings.concurrency)),
+    revisions: startLoop(new RevisionCollector({ nomad, store }), loopOptions(deps, 1)),
+  };
+  core.onPhaseEnd.do = (namespace) => {
+    if (mode.current === "normal") loops.revisions.add(namespace, { afterMs: collectAfterMs });
   };
   wakes.connect(loops, () => mode.current === "normal");
+  const decisions: DecisionDeps = {
+    store,
+    nomad,
+    gatherer,
+    drift,
+    desired,
+    live,
+    wakes,
+    clock,
+    settings,
+    mode: () => mode.current,
+  };
+  const startedAt = { value: undefined };
   return {
     mode,
-    startedAt: { value: undefined },
+    startedAt,
     desired,
     live,
     wakes,
@@ -95,9 +97,40 @@ export function buildParts(deps: OperatorDeps): Parts {
     gatherer,
     source,
     apply,
+    hooks,
+    decisions,
     loops,
     edges,
     timers,
     onTimer,
   };
+}
+
+/** What the loops stand on. */
+function buildCore({ settings, clock, nomad, store, redactor }: OperatorDeps) {
+  const mode: { current: OperatorMode } = { current: settings.mode };
+  const names = settings.repositories.map((each) => each.name);
+  const desired = new DesiredIndex(names, settings.approval.minPolicy);
+  const live = new LiveIndex();
+  const wakes = new Wakes(desired);
+  const comparer = new Comparer({ nomad, store, live, clock, redactor });
+  const apply = new ApplyController({ nomad, store, clock, live, redactor, wakes, applyTimeoutMs: settings.applyTimeoutMs });
+  const onPhaseEnd: { do: (namespace: string) => void } = { do: () => {} };
+  const hooks = new HooksController({ nomad, store, clock, wakes, onPhaseEnd: (namespace) => onPhaseEnd.do(namespace) });
+  const activityOf = (id: string): string | undefined => apply.activityOf(id) ?? hooks.activityOf(id);
+  const gatherer = new Gatherer({
+    facts: store,
+    desired,
+    comparer,
+    clock,
+    settings,
+    redactor,
+    mode: () => mode.current,
+    activityOf,
+  });
+  return { mode, desired, live, wakes, comparer, apply, hooks, gatherer, onPhaseEnd };
+}
+
+function loopOptions({ clock, random, log, onPass }: OperatorDeps, concurrency: number): LoopOptions {
+  return { clock, random, log, concurrency, ...(onPass === undefined ? {} : { onPass }) };
 }

@@ -141,6 +141,8 @@ export interface FactsPort {
   frozenHooks(id: string): Promise<readonly FrozenHook[]>;
   hookRuns(id: string): Promise<readonly HookRun[]>;
   approvals(id: string): Promise<readonly Approval[]>;
+  /** Email of the author of the deployment's commit, only to refuse self-approval; never shown. */
+  commitAuthorEmail(id: string): Promise<string | undefined>;
   /** Active deployments, oldest first. */
   activeDeployments(): Promise<readonly Deployment[]>;
   /** Keys of jobs that ever completed a deployment: candidates for orphans (operator §16). */
@@ -190,6 +192,10 @@ export interface SourcePort {
     files: readonly { readonly file: string; readonly keys: readonly JobKey[] }[],
   ): Promise<void>;
   lastGoodCommit(repository: string): Promise<string | undefined>;
+  /** A person's word that this commit may remove more than half of the jobs (design D32), with its event. */
+  acceptRemovals(repository: string, commitSha: string, actor: Actor): Promise<void>;
+  /** The commit whose removals a person accepted last. */
+  acceptedRemovals(repository: string): Promise<string | undefined>;
   /** Writes an audit event about a repository (history rewritten, mass removal, accepted). */
   recordRepositoryEvent(repository: string, kind: string, actor: Actor, message: string): Promise<void>;
 }

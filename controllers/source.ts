@@ -42,7 +42,6 @@ interface State {
   checkedAt: Instant | undefined;
   error: string | undefined;
   held: { readonly sha: string; readonly message: string } | undefined;
-  acceptedSha: string | undefined;
   accept: Actor | undefined;
   warnings: readonly FileIssue[];
 }
@@ -190,16 +189,10 @@ export class SourceController implements Reconciler<string> {
     if (!isMassRemoval(before, after)) return false;
     const lost = [...before].filter((key) => !after.has(key));
     if (accepting !== undefined) {
-      state.acceptedSha = sha;
-      await this.deps.store.recordRepositoryEvent(
-        state.settings.name,
-        "mass_removal_accepted",
-        accepting,
-        `commit ${sha} accepted, which loses ${lost.length} of ${before.size} jobs`,
-      );
+      await this.deps.store.acceptRemovals(state.settings.name, sha, accepting);
       return false;
     }
-    if (state.acceptedSha === sha) return false;
+    if ((await this.deps.store.acceptedRemovals(state.settings.name)) === sha) return false;
     const message = `commit ${sha.slice(0, 12)} loses ${lost.length} of ${before.size} jobs; the previous state stays until: nops fetch ${state.settings.name} --accept`;
     state.held = { sha, message };
     await this.deps.store.recordRepositoryEvent(state.settings.name, "mass_removal", engineActor, message);
@@ -271,7 +264,6 @@ function emptyState(settings: RepositorySettings): State {
     checkedAt: undefined,
     error: undefined,
     held: undefined,
-    acceptedSha: undefined,
     accept: undefined,
     warnings: [],
   };

@@ -11,6 +11,8 @@ export interface Actor {
   readonly kind: "person" | "token" | "engine";
   /** Public id of the token used, when there was one. */
   readonly accessorId?: string;
+  /** As the identity provider vouches for it; only to refuse self-approval. */
+  readonly email?: string;
   /** Stable identity that counts for "one approval a person", for example `oidc:ISSUER:SUB` or `token:ID`. */
   readonly identity: string;
 }
