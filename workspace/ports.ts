@@ -57,7 +57,11 @@ export interface WorkspaceNomad {
   /** Dispatches under an idempotency token and says which child Nomad named. */
   dispatch(
     parent: JobKey,
-    request: { readonly token: string; readonly meta: Readonly<Record<string, string>>; readonly payload: Uint8Array | undefined },
+    request: {
+      readonly token: string;
+      readonly meta: Readonly<Record<string, string>>;
+      readonly payload: Uint8Array | undefined;
+    },
   ): Promise<{ readonly childId: string }>;
   /** The child that carries the token, dead ones included. */
   findDispatched(parent: JobKey, token: string): Promise<LiveJob | undefined>;
@@ -110,7 +114,10 @@ export interface Prompt {
   readonly interactive: boolean;
   confirm(message: string): Promise<boolean>;
   /** `undefined` when the person turned away. */
-  select<T extends string>(message: string, choices: readonly { readonly value: T; readonly label: string }[]): Promise<T | undefined>;
+  select<T extends string>(
+    message: string,
+    choices: readonly { readonly value: T; readonly label: string }[],
+  ): Promise<T | undefined>;
 }
 
 /** HTTP as predicates need it: one GET, no redirects followed, no credentials. */

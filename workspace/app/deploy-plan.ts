@@ -1,6 +1,6 @@
 import type { Json } from "../../model/nomad.ts";
-import { type DeployPlan, planDeploy } from "../pipeline/deploy.ts";
-import type { ResolvedGroup, ResolvedPhase, ResolvedStep } from "../pipeline/types.ts";
+import { planDeploy } from "../pipeline/deploy.ts";
+import type { ResolvedGroup, ResolvedPhase, ResolvedPlan, ResolvedStep } from "../pipeline/types.ts";
 import { describeCondition } from "../run/conditions.ts";
 import { type Decision, decideAll } from "../run/decisions.ts";
 import type { Session } from "./session.ts";
@@ -8,22 +8,23 @@ import type { Session } from "./session.ts";
 /** `nops deploy plan`: what would run, with the decision for each step. Reads only, takes no lock (workspace §12). */
 
 export interface PlanView {
-  readonly deploy: DeployPlan;
+  readonly plan: ResolvedPlan;
+  readonly service: string | undefined;
   readonly decisions: ReadonlyMap<string, Decision>;
 }
 
 /** Resolves the plan and compares it with the journal. */
 export function viewPlan(session: Session, service: string | undefined): PlanView {
   const deploy = planDeploy(session.resolve, service);
-  return { deploy, decisions: decideAll(deploy, session.store.load(), false) };
+  return { plan: deploy.plan, service, decisions: decideAll(deploy, session.store.load(), false) };
 }
 
 /** The plan as lines for people. */
 export function planTable(session: Session, view: PlanView): string {
   const lines: string[] = [];
-  const numbers = numberSteps(view.deploy.plan.phases);
+  const numbers = numberSteps(view.plan.phases);
   let scope: string | undefined;
-  for (const phase of view.deploy.plan.phases) {
+  for (const phase of view.plan.phases) {
     if (phase.scope !== scope && phase.scope !== undefined) lines.push("", `== ${phase.scope} ==`);
     scope = phase.scope;
     lines.push(
@@ -92,9 +93,7 @@ function decisionWord(decision: Decision | undefined): string {
 
 /** One clean line a step, behind a comment with its address: to look at, not to execute. */
 export function planShell(session: Session, view: PlanView): string {
-  const steps = view.deploy.plan.phases.flatMap((phase) =>
-    phase.items.flatMap((item) => (item.kind === "step" ? [item] : item.steps)),
-  );
+  const steps = view.plan.phases.flatMap((phase) => phase.items.flatMap((item) => (item.kind === "step" ? [item] : item.steps)));
   const lines = steps.flatMap((step) => [
     `# ${step.address}${step.description === undefined ? "" : `: ${step.description}`}`,
     step.body.type === "shell" ? step.shown : `# ${step.body.type}: ${oneLine(step.shown)}`,
@@ -127,7 +126,7 @@ export function planJson(session: Session, view: PlanView): Json {
       action_hash: one.fingerprint.hash,
     });
   };
-  const phases = view.deploy.plan.phases.map((phase) =>
+  const phases = view.plan.phases.map((phase) =>
     compact({
       name: phase.name,
       service: phase.scope,
@@ -145,7 +144,7 @@ export function planJson(session: Session, view: PlanView): Json {
       ),
     }),
   );
-  return compact({ service: view.deploy.service, phases });
+  return compact({ service: view.service, phases });
 }
 
 function compact(fields: Readonly<Record<string, Json | undefined>>): Json {

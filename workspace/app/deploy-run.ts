@@ -19,6 +19,8 @@ export interface DeployOptions {
   readonly force: boolean;
   readonly resume: boolean;
   readonly skipPreflight: boolean;
+  /** Say how each step was decided. */
+  readonly verbose?: boolean;
   /** Another operation holds the locks already and clears what is pending itself (`services enable --apply`). */
   readonly inner?: boolean;
 }
@@ -57,8 +59,20 @@ export function sayDefaults(session: Session, service: string | undefined): void
 async function underLock(session: Session, deploy: DeployPlan, options: DeployOptions): Promise<DeployOutcome> {
   const journal = loadJournal(session, options.force);
   const decisions = decideAll(deploy, journal, options.force);
+  if (options.verbose === true) sayDecisions(session, decisions);
   const passed = await passGates(session, { deploy, journal, decisions }, options);
-  if (passed === "up_to_date") return { kind: "up_to_date" };
+  if (passed === "up_to_date") {
+    const counts = { executed: 0, revalidated: 0, skipped: 0, failed: 0 };
+    session.sink({
+      event: "run_finished",
+      ok: true,
+      up_to_date: true,
+      counts,
+      duration_ms: 0,
+      at: toInstant(session.host.clock.now()),
+    });
+    return { kind: "up_to_date" };
+  }
   if (passed === "cancelled") return { kind: "cancelled" };
   const force = options.force || passed === "all";
   const forcedAt = force ? toInstant(session.host.clock.now()) : undefined;
@@ -71,12 +85,21 @@ async function underLock(session: Session, deploy: DeployPlan, options: DeployOp
     configured: new Set(session.workspace.services.keys()),
   });
   const effective = passed === "all" ? decideAll(deploy, journal, true) : decisions;
-  const result = await perform(session, { plan: deploy.plan, deploy: { plan: deploy, decisions: effective, recorder, forcedAt } });
+  const result = await perform(session, {
+    plan: deploy.plan,
+    deploy: { plan: deploy, decisions: effective, recorder, forcedAt },
+  });
   const unsaved = recorder.failure();
   if (!result.ok) throw unsaved === undefined ? pipelineError(result) : notSaved(`${pipelineError(result).message}; also,`);
   if (unsaved !== undefined) throw notSaved("deploy completed but");
   if (options.inner !== true) clearDone(session, deploy);
   return { kind: "deployed", counts: result.counts };
+}
+
+function sayDecisions(session: Session, decisions: ReadonlyMap<string, Decision>): void {
+  for (const [address, decision] of decisions) {
+    session.notice(`${address}: ${decision.run ? `run (${decision.words})` : "already deployed"}`);
+  }
 }
 
 function notSaved(lead: string): NopsError {

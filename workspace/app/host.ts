@@ -16,8 +16,8 @@ export interface Host {
   readonly parallelism: number;
   readonly clock: Clock;
   readonly lock: FileLock;
-  /** Connects on first use. */
-  readonly nomad: () => Promise<WorkspaceNomad>;
+  /** Connects on first use, to a region other than the agent's own when one is named. */
+  readonly nomad: (region?: string) => Promise<WorkspaceNomad>;
   readonly jobFiles: JobFiles;
   readonly http: HttpProbe;
   readonly processes: ProcessRunner;

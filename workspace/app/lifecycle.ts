@@ -3,7 +3,7 @@ import type { PhaseYaml } from "../config/schema.ts";
 import type { LifecycleStage } from "../config/workspace.ts";
 import { clearPending } from "../journal/pending.ts";
 import { defaultRun, defaultStop, reapDaemons } from "../pipeline/defaults.ts";
-import { planDeploy, engine } from "../pipeline/deploy.ts";
+import { engine, planDeploy } from "../pipeline/deploy.ts";
 import { resolvePipeline, type SourcePhase } from "../pipeline/resolve.ts";
 import type { ResolvedPlan } from "../pipeline/types.ts";
 import type { Counts } from "../run/events.ts";
@@ -44,6 +44,11 @@ function refuseUndeployed(session: Session): void {
     code: "not_deployed",
     hint: "`nops deploy run`",
   });
+}
+
+/** Both pipelines, resolved: for `validate`. */
+export function planLifecycle(session: Session): readonly ResolvedPlan[] {
+  return [startPlan(session), stopPlan(session)];
 }
 
 function startPlan(session: Session): ResolvedPlan {

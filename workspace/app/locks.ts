@@ -36,5 +36,7 @@ function take(host: LockHost, name: LockName): HeldLock {
 
 function lockHeld(name: LockName, pid: number | undefined): NopsError {
   const holder = pid === undefined ? "holder unknown" : `pid ${pid}`;
-  return new NopsError(`${name} operation in progress: ${holder} (wait for it to finish or kill it and retry)`, { code: "lock_held" });
+  return new NopsError(`${name} operation in progress: ${holder} (wait for it to finish or kill it and retry)`, {
+    code: "lock_held",
+  });
 }

@@ -1,6 +1,7 @@
 import { NopsError } from "../../model/errors.ts";
 import { builtins } from "../builtins/registry.ts";
 import type { StepContext, StepIdentity } from "../builtins/types.ts";
+import type { DeployPlan } from "../pipeline/deploy.ts";
 import { projectEnv } from "../pipeline/environment.ts";
 import { type ResolvedPlan, type ResolvedStep, stepsOf } from "../pipeline/types.ts";
 import { type Decision, scopeFingerprintOf } from "../run/decisions.ts";
@@ -9,7 +10,6 @@ import { probeGate } from "../run/files-gate.ts";
 import { openLog } from "../run/log-file.ts";
 import { noRecorder, type Recorder } from "../run/recorder.ts";
 import { type ExecuteStep, type RunResult, runPipeline } from "../run/runner.ts";
-import type { DeployPlan } from "../pipeline/deploy.ts";
 import { redactEvent, type Session } from "./session.ts";
 
 export interface PerformInput {
@@ -116,5 +116,6 @@ export async function preflight(session: Session, plan: ResolvedPlan): Promise<v
 /** The error that ends a command whose pipeline failed; everything was said by its events. */
 export function pipelineError(result: RunResult): NopsError {
   const message = result.interrupted ? "interrupted; what was done is recorded" : (result.error ?? "failed");
-  return new NopsError(message, { code: "pipeline_failed" });
+  const hint = result.interrupted ? "`nops deploy run --resume` goes on" : undefined;
+  return new NopsError(message, { code: "pipeline_failed", ...(hint === undefined ? {} : { hint }) });
 }

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { isMap, parseDocument } from "yaml";
 import { toInstant } from "../../model/clock.ts";
 import { InvalidRequestError, NopsError } from "../../model/errors.ts";
+import { builtins } from "../builtins/registry.ts";
 import { suggestion } from "../config/parse.ts";
 import { paths, type Service } from "../config/workspace.ts";
 import { readIfThere, writeAtomic } from "../journal/file.ts";
@@ -11,7 +12,6 @@ import { planDeploy } from "../pipeline/deploy.ts";
 import { formatEnv, projectEnv } from "../pipeline/environment.ts";
 import { hasPipeline } from "../pipeline/order.ts";
 import { executeCommand } from "../run/execute.ts";
-import { builtins } from "../builtins/registry.ts";
 import { deployRun } from "./deploy-run.ts";
 import { restartProject } from "./lifecycle.ts";
 import { bothLocks, withLocks } from "./locks.ts";
@@ -60,12 +60,18 @@ export interface ToggleOutcome {
  * Switches a service in `workspace/local.yml` and notes what has to follow, or does it with `apply`.
  * @throws InvalidRequestError `unknown_service`, `service_required`.
  */
-export async function toggleService(session: Session, name: string, enabled: boolean, options: ToggleOptions): Promise<ToggleOutcome> {
+export async function toggleService(
+  session: Session,
+  name: string,
+  enabled: boolean,
+  options: ToggleOptions,
+): Promise<ToggleOutcome> {
   const service = serviceToToggle(session, name, enabled);
-  const requires = requiredBy(session, service, enabled);
-  const outcome = { service: name, enabled, changed: service.enabled !== enabled, requires, notes: service.definition.notes };
+  const outcome = previewToggle(session, name, enabled);
   const wishes: PendingWish[] =
-    requires === "none" ? [] : [requires === "deploy" ? { kind: "deploy", services: [name] } : { kind: "restart" }];
+    outcome.requires === "none"
+      ? []
+      : [outcome.requires === "deploy" ? { kind: "deploy", services: [name] } : { kind: "restart" }];
   if (options.apply) {
     await withLocks(session.host, bothLocks, () => applyNow(session, service, enabled, wishes, options));
     return { ...outcome, noted: false };
@@ -77,6 +83,20 @@ export async function toggleService(session: Session, name: string, enabled: boo
     return note(now, wishes);
   });
   return { ...outcome, noted };
+}
+
+/** What a switch would entail; changes nothing. */
+export function previewToggle(session: Session, name: string, enabled: boolean): ToggleOutcome {
+  const service = serviceToToggle(session, name, enabled);
+  const requires = requiredBy(session, service, enabled);
+  return {
+    service: name,
+    enabled,
+    changed: service.enabled !== enabled,
+    requires,
+    noted: false,
+    notes: service.definition.notes,
+  };
 }
 
 function serviceToToggle(session: Session, name: string, enabled: boolean): Service {

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { builtins } from "../builtins/registry.ts";
 import { loadWorkspace } from "../config/load.ts";
 import { createValues, type Values } from "../config/values.ts";
 import { paths, type Workspace } from "../config/workspace.ts";
-import { builtins } from "../builtins/registry.ts";
 import { createJournalStore, type JournalStore } from "../journal/journal.ts";
 import type { ResolveContext } from "../pipeline/body.ts";
 import type { EventSink, RunEvent } from "../run/events.ts";
@@ -34,7 +34,7 @@ export function openSession(host: Host, store: JournalStore = createJournalStore
     }
   };
   return {
-    host,
+    host: { ...host, nomad: () => host.nomad(workspace.region) },
     workspace,
     values,
     store,

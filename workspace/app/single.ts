@@ -1,8 +1,8 @@
+import { toInstant } from "../../model/clock.ts";
 import { InvalidRequestError, NotFoundError } from "../../model/errors.ts";
 import type { Json } from "../../model/nomad.ts";
-import { suggestion } from "../config/parse.ts";
-import { toInstant } from "../../model/clock.ts";
 import { builtins } from "../builtins/registry.ts";
+import { suggestion } from "../config/parse.ts";
 import { expandCommand } from "../pipeline/commands.ts";
 import { planDeploy } from "../pipeline/deploy.ts";
 import { type ResolvedPlan, type ResolvedStep, stepsOf } from "../pipeline/types.ts";

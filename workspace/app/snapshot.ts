@@ -6,9 +6,9 @@ import { InvalidRequestError, NopsError, NotFoundError, RefusedError } from "../
 import { sha256 } from "../../model/hash.ts";
 import { splitJobKey } from "../../model/job-key.ts";
 import { projectJobs } from "../cluster/labels.ts";
+import type { PhaseYaml } from "../config/schema.ts";
 import { paths } from "../config/workspace.ts";
 import { readIfThere, writeAtomic } from "../journal/file.ts";
-import type { PhaseYaml } from "../config/schema.ts";
 import { planDeploy } from "../pipeline/deploy.ts";
 import { resolvePipeline } from "../pipeline/resolve.ts";
 import { bothLocks, withLocks } from "./locks.ts";
@@ -99,10 +99,17 @@ export async function rollbackSnapshot(session: Session): Promise<void> {
   const folder = join(session.host.root, paths.snapshots, backupFolder);
   await withLocks(session.host, bothLocks, async () => {
     if (!existsSync(folder)) throw new NotFoundError("there is no restore to roll back", { code: "nothing_to_roll_back" });
-    const before = JSON.parse(readFileSync(join(folder, "backup.json"), "utf8")) as { journal: boolean; local: boolean; current: unknown };
+    const before = JSON.parse(readFileSync(join(folder, "backup.json"), "utf8")) as {
+      journal: boolean;
+      local: boolean;
+      current: unknown;
+    };
     replace(session.store.path, before.journal ? readIfThere(join(folder, journalFile)) : undefined);
     replace(join(session.host.root, paths.local), before.local ? readIfThere(join(folder, localFile)) : undefined);
-    replace(join(session.host.root, paths.snapshots, "current"), before.current === null ? undefined : `${JSON.stringify(before.current)}\n`);
+    replace(
+      join(session.host.root, paths.snapshots, "current"),
+      before.current === null ? undefined : `${JSON.stringify(before.current)}\n`,
+    );
     rmSync(folder, { recursive: true });
   });
 }

@@ -1,8 +1,8 @@
 import type { Json } from "../../model/nomad.ts";
 import { labels, projectJobs } from "../cluster/labels.ts";
 import type { Journal, Pending, PhaseRecord } from "../journal/types.ts";
-import { currentSnapshot } from "./snapshot-store.ts";
 import type { Session } from "./session.ts";
+import { currentSnapshot } from "./snapshot-store.ts";
 
 /** `nops status`: what is deployed, what runs, what is pending. Nomad and the journal are asked; nothing is stored. */
 
@@ -130,7 +130,13 @@ export function stepStatus(session: Session, service: string | undefined): reado
   const phases: Readonly<Record<string, PhaseRecord>> =
     service === undefined ? journal.project.phases : (journal.services[service]?.phases ?? {});
   return Object.entries(phases).flatMap(([phase, record]) =>
-    Object.entries(record.steps).map(([step, { status, finished_at, duration_ms }]) => ({ phase, step, status, finished_at, duration_ms })),
+    Object.entries(record.steps).map(([step, { status, finished_at, duration_ms }]) => ({
+      phase,
+      step,
+      status,
+      finished_at,
+      duration_ms,
+    })),
   );
 }
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { projectJobs, labels } from "../cluster/labels.ts";
+import { labels, projectJobs } from "../cluster/labels.ts";
 import { readyJob, registerJob } from "../cluster/run-job.ts";
 import { waitHealthy } from "../cluster/wait.ts";
 import type { Service, Workspace } from "../config/workspace.ts";

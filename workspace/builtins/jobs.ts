@@ -3,11 +3,11 @@ import { join } from "node:path";
 import { z } from "zod";
 import { InvalidRequestError } from "../../model/errors.ts";
 import { type JobKey, jobKey } from "../../model/job-key.ts";
-import type { Service, Workspace } from "../config/workspace.ts";
 import { dispatchChild, dispatchToken, waitEnded } from "../cluster/dispatch.ts";
 import { labels, projectJobs } from "../cluster/labels.ts";
 import { readyJob, registerJob } from "../cluster/run-job.ts";
-import { waitHealthy, type WaitContext } from "../cluster/wait.ts";
+import { type WaitContext, waitHealthy } from "../cluster/wait.ts";
+import type { Service, Workspace } from "../config/workspace.ts";
 import { duration, insidePath, jsonMap, stepFailed, text, textMap } from "./params.ts";
 import { builtin, type StepContext } from "./types.ts";
 
@@ -278,4 +278,3 @@ export const nomadRemoveProjectJobs = builtin({
 function depth(job: { readonly stub: { readonly ParentID: string } }): number {
   return job.stub.ParentID === "" ? 0 : 1;
 }
-

@@ -29,7 +29,10 @@ export function duration(byDefault: string) {
 export const insidePath = z
   .string()
   .min(1)
-  .refine((path) => !posix.isAbsolute(path) && !posix.normalize(path).split("/").includes(".."), "a path inside the project, without ..");
+  .refine(
+    (path) => !posix.isAbsolute(path) && !posix.normalize(path).split("/").includes(".."),
+    "a path inside the project, without ..",
+  );
 
 /** A failure of a step whose message is all that people need. */
 export function stepFailed(message: string, hint?: string): NopsError {

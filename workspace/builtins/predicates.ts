@@ -2,8 +2,8 @@ import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { connect } from "node:net";
 import { delimiter, join } from "node:path";
 import { z } from "zod";
-import type { Json } from "../../model/nomad.ts";
 import { messageOf } from "../../model/errors.ts";
+import type { Json } from "../../model/nomad.ts";
 import { dig } from "../config/template.ts";
 import { projectEnv } from "../pipeline/environment.ts";
 import { duration, insidePath, stepFailed, text } from "./params.ts";
@@ -32,7 +32,8 @@ export const httpCheck = builtin({
       try {
         const answer = await http.get(params.url, params.timeout, signal);
         if (answer.status !== params.status) got = `status ${answer.status}`;
-        else if (params.contains !== undefined && !answer.body.includes(params.contains)) got = "an answer without the wanted text";
+        else if (params.contains !== undefined && !answer.body.includes(params.contains))
+          got = "an answer without the wanted text";
         else return;
       } catch (error) {
         signal.throwIfAborted();
@@ -40,7 +41,8 @@ export const httpCheck = builtin({
       }
     }
     const attempts = params.retries + 1;
-    const wanted = params.contains === undefined ? `status ${params.status}` : `status ${params.status} and the text "${params.contains}"`;
+    const wanted =
+      params.contains === undefined ? `status ${params.status}` : `status ${params.status} and the text "${params.contains}"`;
     throw stepFailed(`${params.url}: expected ${wanted}, got ${got} (${attempts} ${attempts === 1 ? "attempt" : "attempts"})`);
   },
 });
@@ -74,7 +76,8 @@ export const fileExists = builtin({
   kind: "predicate",
   params: z.strictObject({ path: insidePath }),
   async run({ path }, { workspace }) {
-    if (statSync(join(workspace.root, path), { throwIfNoEntry: false })?.isFile() !== true) throw stepFailed(`there is no file ${path}`);
+    if (statSync(join(workspace.root, path), { throwIfNoEntry: false })?.isFile() !== true)
+      throw stepFailed(`there is no file ${path}`);
   },
 });
 

@@ -2,8 +2,8 @@ import { daemonsReap, projectJobsStop, serviceRemove, servicesStart } from "./en
 import {
   nomadJobDispatch,
   nomadJobRun,
-  nomadJobsRunning,
   nomadJobStop,
+  nomadJobsRunning,
   nomadPeriodicForce,
   nomadRemoveProjectJobs,
   nomadWaitHealthy,

@@ -6,11 +6,16 @@ import { builtin, type StepContext } from "./types.ts";
 /** Builtins around Nomad variables and namespaces (workspace §M3). */
 
 const variablePath = z.string().regex(/^[a-zA-Z0-9_~/-]{1,128}$/, "a path of letters, digits, - _ ~ /, at most 128");
-const environment = z.union([z.array(z.string()).min(1), z.record(z.string(), z.string())], "a list of variables, or item: VARIABLE");
+const environment = z.union(
+  [z.array(z.string()).min(1), z.record(z.string(), z.string())],
+  "a list of variables, or item: VARIABLE",
+);
 
 /** Environment names by item. */
 function fromEnv(names: readonly string[] | Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  return Array.isArray(names) ? Object.fromEntries(names.map((name: string) => [name, name])) : (names as Readonly<Record<string, string>>);
+  return Array.isArray(names)
+    ? Object.fromEntries(names.map((name: string) => [name, name]))
+    : (names as Readonly<Record<string, string>>);
 }
 
 const putParams = z
@@ -32,7 +37,9 @@ export const nomadVarPut = builtin({
   shown: ({ items, ...rest }) => ({
     path: rest.path,
     ...(items === undefined ? {} : { items: Object.fromEntries(Object.keys(items).map((key) => [key, "***"])) }),
-    ...(rest.from_env === undefined ? {} : { from_env: Array.isArray(rest.from_env) ? [...rest.from_env] : { ...rest.from_env } }),
+    ...(rest.from_env === undefined
+      ? {}
+      : { from_env: Array.isArray(rest.from_env) ? [...rest.from_env] : { ...rest.from_env } }),
     ...(rest.namespace === undefined ? {} : { namespace: rest.namespace }),
     mode: rest.mode,
   }),

@@ -1,12 +1,12 @@
 import { NomadError } from "../../model/errors.ts";
 import { type JobKey, jobKey, splitJobKey } from "../../model/job-key.ts";
-import type { Json, JobSpec } from "../../model/nomad.ts";
+import type { JobSpec, Json } from "../../model/nomad.ts";
 import { stepFailed } from "../builtins/params.ts";
 import type { StepContext } from "../builtins/types.ts";
 import { canonicalJson } from "../pipeline/hashes.ts";
 import type { ResolvedDaemon } from "../pipeline/types.ts";
 import { dispatchChild, dispatchToken } from "./dispatch.ts";
-import { labels, type LabelledJob, projectJobs, withLabels } from "./labels.ts";
+import { type LabelledJob, labels, projectJobs, withLabels } from "./labels.ts";
 import { waitHealthy } from "./wait.ts";
 
 /** Daemons: long-running jobs that a command starts. Nomad is the only registry; nothing is stored here (workspace §17, §M6). */
@@ -132,7 +132,12 @@ async function daemonSpec(context: StepContext, daemon: ResolvedDaemon): Promise
     };
     return job as JobSpec;
   }
-  const prepared = await context.jobFiles.prepare({ root: workspace.root, file: daemon.jobFile, varFiles: [], vars: daemon.params });
+  const prepared = await context.jobFiles.prepare({
+    root: workspace.root,
+    file: daemon.jobFile,
+    varFiles: [],
+    vars: daemon.params,
+  });
   const parsed = await (await context.nomad()).parse(prepared, workspace.namespace);
   const groups = (parsed.TaskGroups ?? []).map((group) => ({
     ...group,
@@ -141,7 +146,12 @@ async function daemonSpec(context: StepContext, daemon: ResolvedDaemon): Promise
   return { ...parsed, ...common, TaskGroups: groups };
 }
 
-const resourceNames: Readonly<Record<string, string>> = { cpu: "CPU", cores: "Cores", memory: "MemoryMB", memory_max: "MemoryMaxMB" };
+const resourceNames: Readonly<Record<string, string>> = {
+  cpu: "CPU",
+  cores: "Cores",
+  memory: "MemoryMB",
+  memory_max: "MemoryMaxMB",
+};
 
 function apiNames(resources: Readonly<Record<string, Json>>): Record<string, Json> {
   return Object.fromEntries(Object.entries(resources).map(([name, value]) => [resourceNames[name] ?? name, value]));

@@ -2,7 +2,7 @@ import { formatDuration } from "../../model/duration.ts";
 import { sha256 } from "../../model/hash.ts";
 import { type JobKey, jobKey, splitJobKey } from "../../model/job-key.ts";
 import type { AllocationStub, LiveJob } from "../../model/nomad.ts";
-import { explainAllocation } from "../../plan/health.ts";
+import { explainAllocation } from "../../plan/health-words.ts";
 import { stepFailed } from "../builtins/params.ts";
 import type { StepIdentity } from "../builtins/types.ts";
 import type { WaitContext } from "./wait.ts";
@@ -12,7 +12,12 @@ import type { WaitContext } from "./wait.ts";
  * another one after every recorded outcome, because Nomad honours tokens of dead children too (workspace §M3).
  */
 export function dispatchToken(identity: StepIdentity): string {
-  const parts = [identity.actionHash, identity.configHash, identity.recordedAt ?? "none", ...(identity.forcedAt === undefined ? [] : [identity.forcedAt])];
+  const parts = [
+    identity.actionHash,
+    identity.configHash,
+    identity.recordedAt ?? "none",
+    ...(identity.forcedAt === undefined ? [] : [identity.forcedAt]),
+  ];
   return sha256(parts.join("\0"));
 }
 
@@ -30,13 +35,17 @@ export async function dispatchChild(
     if (error instanceof Error && "kind" in error && error.kind === "unknown_outcome") return undefined;
     throw error;
   });
-  if (named !== undefined && (await nomad.readJob(jobKey(namespace, named.childId))) !== undefined) return jobKey(namespace, named.childId);
+  if (named !== undefined && (await nomad.readJob(jobKey(namespace, named.childId))) !== undefined)
+    return jobKey(namespace, named.childId);
   for (const deadline = clock.now() + searchMs; clock.now() < deadline; ) {
     const found = await nomad.findDispatched(parent, request.token);
     if (found !== undefined) return jobKey(namespace, found.ID);
     await clock.sleep(1_000, signal);
   }
-  throw stepFailed(`${parent} was dispatched, but which child runs cannot be told`, "look at the job's children in Nomad before running it again");
+  throw stepFailed(
+    `${parent} was dispatched, but which child runs cannot be told`,
+    "look at the job's children in Nomad before running it again",
+  );
 }
 
 /** Waits until a batch child has ended. @throws NopsError `step_failed` with the end of its log when it failed. */

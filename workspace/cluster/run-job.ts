@@ -40,7 +40,11 @@ export interface RegisterOptions {
  * @returns `unchanged` when Nomad has it already.
  * @throws NopsError `step_failed` when somebody changed the job between plan and register.
  */
-export async function registerJob(nomad: WorkspaceNomad, ready: ReadyJob, options: RegisterOptions): Promise<"registered" | "unchanged"> {
+export async function registerJob(
+  nomad: WorkspaceNomad,
+  ready: ReadyJob,
+  options: RegisterOptions,
+): Promise<"registered" | "unchanged"> {
   const live = await nomad.readJob(ready.key);
   const spec = substituteCounts(ready.spec, live);
   const plan = await nomad.plan(spec, { policyOverride: options.policyOverride });
@@ -51,7 +55,8 @@ export async function registerJob(nomad: WorkspaceNomad, ready: ReadyJob, option
     if (error instanceof NomadError && error.kind === "conflict") {
       throw stepFailed(`job ${ready.key} was changed by somebody else since it was planned`, "run the deploy again");
     }
-    if (error instanceof NomadError && error.kind === "unknown_outcome" && (await landed(nomad, ready.key, spec))) return "registered";
+    if (error instanceof NomadError && error.kind === "unknown_outcome" && (await landed(nomad, ready.key, spec)))
+      return "registered";
     throw error;
   }
   return "registered";

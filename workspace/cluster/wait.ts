@@ -1,7 +1,8 @@
 import type { Clock } from "../../model/clock.ts";
 import { formatDuration } from "../../model/duration.ts";
 import { type JobKey, splitJobKey } from "../../model/job-key.ts";
-import { type Health, judgeHealth, placementWords } from "../../plan/health.ts";
+import { judgeHealth } from "../../plan/health.ts";
+import { type Health, placementWords } from "../../plan/health-words.ts";
 import { stepFailed } from "../builtins/params.ts";
 import type { WorkspaceNomad } from "../ports.ts";
 

@@ -6,7 +6,11 @@ import type { Json } from "../../model/nomad.ts";
 const json: z.ZodType<Json> = z.json() as z.ZodType<Json>;
 const values = z.record(z.string(), json);
 
-const parameter = z.strictObject({ default: json.optional(), required: z.boolean().optional(), description: z.string().optional() });
+const parameter = z.strictObject({
+  default: json.optional(),
+  required: z.boolean().optional(),
+  description: z.string().optional(),
+});
 const declaredFile = z.strictObject({
   path: z.string().min(1),
   mode: z.enum(["read", "write"]).optional(),

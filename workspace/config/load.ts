@@ -168,5 +168,7 @@ function yamlFiles(root: string, folder: string): string[] {
 
 /** A JSON object or `undefined`: narrows values of files. */
 export function asObject(value: Json | undefined): { readonly [key: string]: Json } | undefined {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as { readonly [key: string]: Json }) : undefined;
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+    ? (value as { readonly [key: string]: Json })
+    : undefined;
 }

@@ -65,7 +65,12 @@ export function readPipeline(document: YamlDocument, role: PipelineRole): Pipeli
   };
 }
 
-function lineOfStep(document: YamlDocument, phases: readonly PhaseYaml[], phase: string, step: string | undefined): number | undefined {
+function lineOfStep(
+  document: YamlDocument,
+  phases: readonly PhaseYaml[],
+  phase: string,
+  step: string | undefined,
+): number | undefined {
   const at = phases.findIndex((candidate) => candidate.name === phase);
   if (at < 0) return undefined;
   const steps = phases[at]?.steps ?? [];
@@ -166,10 +171,10 @@ function readLeaf(raw: unknown, at: ValuePath, complain: Complain): LeafYaml | u
   return leaf;
 }
 
-function defined(group: {
-  readonly max_concurrent?: number | undefined;
-  readonly fail_fast?: boolean | undefined;
-}): { readonly max_concurrent?: number; readonly fail_fast?: boolean } {
+function defined(group: { readonly max_concurrent?: number | undefined; readonly fail_fast?: boolean | undefined }): {
+  readonly max_concurrent?: number;
+  readonly fail_fast?: boolean;
+} {
   return {
     ...(group.max_concurrent === undefined ? {} : { max_concurrent: group.max_concurrent }),
     ...(group.fail_fast === undefined ? {} : { fail_fast: group.fail_fast }),

@@ -1,11 +1,11 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
+import type { YamlDocument } from "./document.ts";
 import type { ConfigIssue } from "./issues.ts";
 import { complainer, parseAt, suggestion } from "./parse.ts";
 import type { PipelineFile, PipelineRole } from "./pipeline-file.ts";
 import { type LocalYaml, serviceSchema } from "./schema.ts";
 import { paths, type Service } from "./workspace.ts";
-import type { YamlDocument } from "./document.ts";
 
 /** What the loader of services needs of the loader of files. */
 interface Context {
@@ -38,7 +38,10 @@ export function loadServices(context: Context, namespace: string, local: LocalYa
   for (const name of Object.keys(local.services ?? {})) {
     // A leftover switch of a removed service harms nobody; a typing error would silently do nothing.
     if (!services.has(name) && suggestion(name, services.keys()) !== "") {
-      context.issues.push({ file: paths.local, message: `services.${name}: unknown service${suggestion(name, services.keys())}` });
+      context.issues.push({
+        file: paths.local,
+        message: `services.${name}: unknown service${suggestion(name, services.keys())}`,
+      });
     }
   }
   return services;

@@ -85,7 +85,10 @@ function basicSource(
   switch (namespace) {
     case "project":
       return (path) =>
-        dig({ name: workspace.project, namespace: workspace.namespace, region: workspace.region ?? "", root: workspace.root }, path);
+        dig(
+          { name: workspace.project, namespace: workspace.namespace, region: workspace.region ?? "", root: workspace.root },
+          path,
+        );
     case "host":
       return (path) => dig(around.host as Json, path);
     case "env":
@@ -120,7 +123,9 @@ function readSecret(workspace: Workspace, around: Surroundings, name: string): s
   if ("env" in source) {
     const value = around.env[source.env];
     if (value !== undefined && value !== "") return value;
-    throw new InvalidRequestError(`secret ${name}: the environment variable ${source.env} is not set`, { code: "secret_missing" });
+    throw new InvalidRequestError(`secret ${name}: the environment variable ${source.env} is not set`, {
+      code: "secret_missing",
+    });
   }
   try {
     return readFileSync(resolve(workspace.root, source.file), "utf8").replace(/\r?\n$/, "");

@@ -1,4 +1,5 @@
 import { InvalidRequestError } from "../../model/errors.ts";
+import { sha256 } from "../../model/hash.ts";
 import type { Json } from "../../model/nomad.ts";
 import type { Builtin, BuiltinInputs } from "../builtins/types.ts";
 import { suggestion } from "../config/parse.ts";
@@ -8,7 +9,6 @@ import type { Values } from "../config/values.ts";
 import type { Workspace } from "../config/workspace.ts";
 import { commandPrompts, expandCommand } from "./commands.ts";
 import { canonicalJson, fileDigest, filesKey } from "./hashes.ts";
-import { sha256 } from "../../model/hash.ts";
 import type { ResolvedBody, ResolvedCommand } from "./types.ts";
 
 /** What resolving needs. Files are read for their digests only. */
@@ -170,7 +170,9 @@ function ownFacts(context: ResolveContext, command: ResolvedCommand, where: stri
 }
 
 function assignments(given: Readonly<Record<string, Json>>): string[] {
-  return Object.entries(given).map(([key, value]) => `${key}=${typeof value === "string" ? quote(value) : JSON.stringify(value)}`);
+  return Object.entries(given).map(
+    ([key, value]) => `${key}=${typeof value === "string" ? quote(value) : JSON.stringify(value)}`,
+  );
 }
 
 function quote(text: string): string {

@@ -30,7 +30,9 @@ export function expandCommand(
 ): ResolvedCommand {
   const { command, action } = findCommand(workspace, id);
   if (calledBy.includes(id)) {
-    throw new InvalidRequestError(`command ${[...calledBy, id].join(" → ")}: a workflow cannot call itself`, { code: "command_cycle" });
+    throw new InvalidRequestError(`command ${[...calledBy, id].join(" → ")}: a workflow cannot call itself`, {
+      code: "command_cycle",
+    });
   }
   const params = bindParameters(id, command, given);
   const scope = values.scope(params);
@@ -58,11 +60,19 @@ export function expandCommand(
         ),
       };
     case "daemon":
-      return { ...common, kind: "daemon", action: action ?? "start", daemon: expandDaemon(workspace, id, command, params, scope) };
+      return {
+        ...common,
+        kind: "daemon",
+        action: action ?? "start",
+        daemon: expandDaemon(workspace, id, command, params, scope),
+      };
   }
 }
 
-function findCommand(workspace: Workspace, id: string): { readonly command: CommandYaml; readonly action: DaemonAction | undefined } {
+function findCommand(
+  workspace: Workspace,
+  id: string,
+): { readonly command: CommandYaml; readonly action: DaemonAction | undefined } {
   const direct = workspace.commands.get(id);
   if (direct !== undefined && direct.type !== "daemon") return { command: direct, action: undefined };
   const dot = id.lastIndexOf(".");
@@ -93,7 +103,11 @@ function bindParameters(id: string, command: CommandYaml, given: Readonly<Record
   return bound;
 }
 
-function renderMap(value: Readonly<Record<string, Json>> | undefined, scope: TemplateScope, where: string): Readonly<Record<string, Json>> {
+function renderMap(
+  value: Readonly<Record<string, Json>> | undefined,
+  scope: TemplateScope,
+  where: string,
+): Readonly<Record<string, Json>> {
   return renderValue({ ...value }, scope, where).value as Readonly<Record<string, Json>>;
 }
 

@@ -36,7 +36,9 @@ export const defaultReset: readonly PhaseYaml[] = [
   {
     name: "pre",
     untracked: true,
-    steps: [{ name: "confirm", type: "builtin", cmd: "confirm", with: { message: "Remove every job of ${project.name} from Nomad?" } }],
+    steps: [
+      { name: "confirm", type: "builtin", cmd: "confirm", with: { message: "Remove every job of ${project.name} from Nomad?" } },
+    ],
   },
   { name: "stop", steps: [{ name: "jobs", type: "builtin", cmd: "nomad_remove_project_jobs" }] },
 ];

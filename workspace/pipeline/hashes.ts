@@ -116,5 +116,7 @@ export function shortHash(hash: string): string {
 
 /** Digest of a file with line ends normalised, so that a checkout on another system is no change. */
 export function fileDigest(bytes: Uint8Array): string {
-  return sha256(bytes.includes(13) ? Buffer.from(Buffer.from(bytes).toString("latin1").replaceAll("\r\n", "\n"), "latin1") : bytes);
+  return sha256(
+    bytes.includes(13) ? Buffer.from(Buffer.from(bytes).toString("latin1").replaceAll("\r\n", "\n"), "latin1") : bytes,
+  );
 }

@@ -36,7 +36,10 @@ export function checkOrder(services: ReadonlyMap<string, Service>): ConfigIssue[
   const cycle = findCycle(services);
   if (cycle !== undefined) {
     const first = services.get(cycle[0] ?? "");
-    issues.push({ file: first === undefined ? "workspace/services" : deployFile(first), message: `after: cycle ${cycle.join(" → ")}` });
+    issues.push({
+      file: first === undefined ? "workspace/services" : deployFile(first),
+      message: `after: cycle ${cycle.join(" → ")}`,
+    });
   }
   return issues;
 }

@@ -49,9 +49,7 @@ export function resolvePipeline(
       );
       return resolved === undefined ? [] : [resolved];
     });
-    return [
-      { scope: source.scope, name: source.phase.name, description: source.phase.description, when: when.condition, items },
-    ];
+    return [{ scope: source.scope, name: source.phase.name, description: source.phase.description, when: when.condition, items }];
   });
   if (issues.length > 0) throw new ConfigError(issues);
   return { pipeline: pipeline.name, log: pipeline.log, phases };
@@ -182,7 +180,8 @@ function resolveGate(context: ResolveContext, leaf: LeafYaml, facts: BodyFacts, 
   }
   const command = gate.command ?? (leaf.type === "command" ? facts.body.cmd : undefined);
   if (command === undefined) throw bad(where, "files_gate: name the command whose files are meant");
-  const given = gate.with === undefined ? facts.body.with : renderValue(gate.with, context.values.scope(), `${where}: files_gate`).value;
+  const given =
+    gate.with === undefined ? facts.body.with : renderValue(gate.with, context.values.scope(), `${where}: files_gate`).value;
   return { state: gate.state, require: gate.require, command, with: given as Readonly<Record<string, Json>> };
 }
 

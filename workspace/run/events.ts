@@ -2,7 +2,13 @@ import type { SkipReason } from "../../plan/skip.ts";
 
 /** What a run tells while it goes on: one object each, printed as text or as JSON lines (`deploy run --json`). */
 export type RunEvent =
-  | { readonly event: "run_started"; readonly pipeline: string; readonly service?: string; readonly total: number; readonly at: string }
+  | {
+      readonly event: "run_started";
+      readonly pipeline: string;
+      readonly service?: string;
+      readonly total: number;
+      readonly at: string;
+    }
   | {
       readonly event: "phase_started";
       readonly phase: string;
@@ -38,6 +44,8 @@ export type RunEvent =
   | {
       readonly event: "run_finished";
       readonly ok: boolean;
+      /** Nothing had to be done. */
+      readonly up_to_date?: boolean;
       readonly counts: Counts;
       readonly duration_ms: number;
       readonly error?: string;

@@ -1,6 +1,6 @@
 import { InvalidRequestError } from "../../model/errors.ts";
-import type { Builtin, StepContext } from "../builtins/types.ts";
 import { stepFailed } from "../builtins/params.ts";
+import type { Builtin, StepContext } from "../builtins/types.ts";
 import { runDaemon } from "../cluster/daemons.ts";
 import type { ResolvedBody, ResolvedCommand } from "../pipeline/types.ts";
 import { splitWords } from "./words.ts";

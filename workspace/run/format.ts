@@ -29,6 +29,7 @@ export function formatEvent(event: RunEvent, options: FormatOptions): readonly s
     case "notice":
       return [`${event.level === "warning" ? paint("yellow", "! ") : ""}${event.message}`];
     case "run_finished": {
+      if (event.up_to_date === true) return ["all steps already deployed, skipped: already up-to-date"];
       const took = formatDuration(Math.round(event.duration_ms / 1000) * 1000);
       const head = event.ok ? paint("green", `✓ Done (${took})`) : paint("red", `✗ Failed (${took})`);
       return [`${stamp}${head}: ${formatCounts(event.counts)}`, ...(event.error === undefined ? [] : [`  ${event.error}`])];
@@ -53,7 +54,10 @@ function finishedLines(
       return [`${stamp}${paint("gray", `· ${name}${reason}`)}`];
     case "failed": {
       const tolerated = event.tolerated === true ? " (continue_on_error)" : "";
-      return [`${stamp}${paint("red", "✗")} ${name}${reason}${took}${tolerated}`, ...(event.error ?? "").split("\n").map((line) => `    ${line}`)];
+      return [
+        `${stamp}${paint("red", "✗")} ${name}${reason}${took}${tolerated}`,
+        ...(event.error ?? "").split("\n").map((line) => `    ${line}`),
+      ];
     }
   }
 }

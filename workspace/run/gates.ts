@@ -1,7 +1,7 @@
-import { type Journal, scopeRecord, type ScopeRecord } from "../journal/types.ts";
-import { afterOf, hasPipeline } from "../pipeline/order.ts";
-import type { DeployPlan } from "../pipeline/deploy.ts";
 import type { Workspace } from "../config/workspace.ts";
+import { type Journal, type ScopeRecord, scopeRecord } from "../journal/types.ts";
+import type { DeployPlan } from "../pipeline/deploy.ts";
+import { afterOf, hasPipeline } from "../pipeline/order.ts";
 import { type Decision, scopeFingerprintOf } from "./decisions.ts";
 
 /** What stands between `deploy run` and its pipeline (workspace §11). Pure. */

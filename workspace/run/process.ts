@@ -28,7 +28,14 @@ export const graceMs = 5_000;
 /** How long output may trail behind the end of a process whose background children keep its pipe open, ms. */
 const drainMs = 500;
 
-const signalNumbers: Readonly<Record<string, number>> = { SIGHUP: 1, SIGINT: 2, SIGQUIT: 3, SIGKILL: 9, SIGSEGV: 11, SIGTERM: 15 };
+const signalNumbers: Readonly<Record<string, number>> = {
+  SIGHUP: 1,
+  SIGINT: 2,
+  SIGQUIT: 3,
+  SIGKILL: 9,
+  SIGSEGV: 11,
+  SIGTERM: 15,
+};
 
 /** A process runner that ends aborted children by TERM and, after a grace of 5 s, by KILL. */
 export function createProcessRunner(clock: Clock): ProcessRunner {

@@ -6,9 +6,9 @@ import { conditionHolds, describeCondition } from "./conditions.ts";
 import type { Decision } from "./decisions.ts";
 import type { Counts, EventSink } from "./events.ts";
 import type { GateResult } from "./files-gate.ts";
+import { runGroup } from "./group.ts";
 import type { ProcessRunner } from "./process.ts";
 import type { Recorder } from "./recorder.ts";
-import { runGroup } from "./group.ts";
 
 /** What a run needs; bodies are executed by `execute`, so that the order of things can be tested without any. */
 export interface RunnerInput {
@@ -71,7 +71,8 @@ export async function runPipeline(input: RunnerInput): Promise<RunResult> {
     for (const phase of input.plan.phases) await runPhase(state, phase);
   } catch (thrown) {
     error = messageOf(thrown);
-    if (!(thrown instanceof NopsError) && !input.signal.aborted) input.sink({ event: "notice", level: "warning", message: error });
+    if (!(thrown instanceof NopsError) && !input.signal.aborted)
+      input.sink({ event: "notice", level: "warning", message: error });
   }
   const ok = error === undefined;
   input.recorder.finish(ok);
@@ -148,7 +149,14 @@ async function perform(state: RunState, step: ResolvedStep, run: StepRun, decisi
   recorder.starting(step);
   if (!step.untracked) {
     const description = step.description === undefined ? {} : { description: step.description };
-    sink({ event: "step_started", address: step.address, ...numbered(state, step), total: state.total, ...description, at: toInstant(clock.now()) });
+    sink({
+      event: "step_started",
+      address: step.address,
+      ...numbered(state, step),
+      total: state.total,
+      ...description,
+      at: toInstant(clock.now()),
+    });
   }
   const began = clock.now();
   // Output of sub-steps would interleave; it is shown in one piece when the sub-step ends.

@@ -12,7 +12,8 @@ export function splitWords(text: string): string[] {
     const char = text[index] ?? "";
     if (quote !== undefined) {
       if (char === quote) quote = undefined;
-      else if (char === "\\" && quote === '"' && /["\\$`]/.test(text[index + 1] ?? "")) word = (word ?? "") + (text[++index] ?? "");
+      else if (char === "\\" && quote === '"' && /["\\$`]/.test(text[index + 1] ?? ""))
+        word = (word ?? "") + (text[++index] ?? "");
       else word = (word ?? "") + char;
     } else if (char === "'" || char === '"') {
       quote = char;

@@ -1,0 +1,80 @@
+import { InvalidRequestError } from "../../model/errors.ts";
+import {
+  daemonStatus,
+  deployStatus,
+  pendingBanner,
+  pendingJson,
+  restoredBanner,
+  type ServiceStatusRow,
+  serviceStatus,
+  stepStatus,
+} from "../../workspace/app/status.ts";
+import type { CommandIo } from "../io.ts";
+import { paintState, table } from "../output.ts";
+import { inWorkspace, type WorkspaceFlags } from "./host.ts";
+import { printJson, withErrors } from "./output.ts";
+
+type Session = Parameters<typeof serviceStatus>[0];
+
+const types: Readonly<Record<string, readonly ServiceStatusRow["type"][]>> = {
+  apps: ["app"],
+  tools: ["tool"],
+  infra: ["infra"],
+};
+
+/** `nops status [apps|tools|infra|deploy|daemons]`. Takes no lock; works while a deploy runs. */
+export async function statusCommand(
+  section: string | undefined,
+  service: string | undefined,
+  flags: WorkspaceFlags,
+  io: CommandIo,
+): Promise<void> {
+  await withErrors(io, flags, () =>
+    inWorkspace(io, flags, async (session) => {
+      const known = section === undefined || section === "deploy" || section === "daemons" || Object.hasOwn(types, section);
+      if (!known)
+        throw new InvalidRequestError(`status takes apps, tools, infra, deploy or daemons, not "${section}"`, {
+          code: "unknown_section",
+        });
+      const journal = session.store.load();
+      if (flags.json !== true) {
+        for (const line of [...pendingBanner(journal), ...restoredBanner(session, journal)]) io.out(`${line}\n`);
+      }
+      if (section === "daemons") return showDaemons(session, flags, io);
+      if (section === "deploy") return showDeploy(session, service, flags, io);
+      const rows = await serviceStatus(session, section === undefined ? ["app", "tool", "infra"] : (types[section] ?? []));
+      if (flags.json === true) return printJson(io, { pending: pendingJson(journal.pending), services: rows });
+      io.out(
+        table(
+          ["SERVICE", "TYPE", "ENABLED", "DEPLOY", "NOMAD"],
+          rows.map((row) => [row.service, row.type, row.enabled ? "yes" : "no", row.deploy, row.nomad]),
+          (cell, column) => (column >= 3 ? paintState(io.colour.out, cell) : cell),
+        ),
+      );
+    }),
+  );
+}
+
+async function showDaemons(session: Session, flags: WorkspaceFlags, io: CommandIo): Promise<void> {
+  const daemons = await daemonStatus(session);
+  if (flags.json === true) return printJson(io, { daemons });
+  if (daemons.length === 0) return io.err("no daemon runs\n");
+  const rows = daemons.map((row) => [row.daemon, row.job, row.namespace, row.status, JSON.stringify(row.params)]);
+  io.out(table(["DAEMON", "JOB", "NAMESPACE", "STATUS", "PARAMS"], rows));
+}
+
+async function showDeploy(session: Session, service: string | undefined, flags: WorkspaceFlags, io: CommandIo): Promise<void> {
+  if (service === undefined) {
+    const scopes = deployStatus(session);
+    if (flags.json === true) return printJson(io, { pending: pendingJson(session.store.load().pending), scopes });
+    const rows = scopes.map((row) => [row.scope, row.status, row.last_run, row.deployed_at]);
+    return io.out(table(["SCOPE", "STATUS", "LAST RUN", "DEPLOYED AT"], rows));
+  }
+  if (service !== "project" && !session.workspace.services.has(service)) {
+    throw new InvalidRequestError(`there is no service "${service}"`, { code: "unknown_service" });
+  }
+  const steps = stepStatus(session, service === "project" ? undefined : service);
+  if (flags.json === true) return printJson(io, { steps });
+  const rows = steps.map((row) => [row.phase, row.step, row.status, row.finished_at, `${row.duration_ms} ms`]);
+  io.out(table(["PHASE", "STEP", "STATUS", "FINISHED AT", "DURATION"], rows));
+}
