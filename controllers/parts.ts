@@ -11,7 +11,7 @@ import type { DecisionDeps } from "./decision-deps.ts";
 import { DesiredIndex } from "./desired-index.ts";
 import { DriftController } from "./drift.ts";
 import { Gatherer } from "./gather.ts";
-import type { HooksController } from "./hooks.ts";
+import { HooksController } from "./hooks.ts";
 import { LiveIndex } from "./live-index.ts";
 import type { OperatorDeps } from "./operator.ts";
 import { RevisionCollector } from "./revisions.ts";
