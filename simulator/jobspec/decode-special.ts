@@ -6,7 +6,7 @@ import { BOOL, NUMBER, STRING, type Type, type Value } from "../../hcl/value.ts"
 import { apiTable } from "./api-tables.ts";
 import { type BodySchema, report } from "./body-view.ts";
 import { decodeBlock, decodeBody, decodePlain, type Specials } from "./decode-body.ts";
-import { decodeTextMap, valueOf } from "./decode-value.ts";
+import { decodeTextMap, evaluated } from "./decode-value.ts";
 import { emptyApi } from "./empty.ts";
 import type { BlockView, BodyView } from "./expand-body.ts";
 import { isUnset, type Rec, rec, recs, str } from "./values.ts";
@@ -36,8 +36,7 @@ function readTyped(
   const schema: BodySchema = { attributes: names.map((name) => ({ name, required: false })), blocks: [] };
   const values = new Map<string, Value>();
   for (const [name, attr] of body.content(schema, diagnostics).attributes) {
-    const value = valueOf(attr, diagnostics);
-    if (value === undefined) continue;
+    const value = evaluated(attr, diagnostics);
     try {
       values.set(name, convert(value, types[name] ?? STRING));
     } catch (error) {

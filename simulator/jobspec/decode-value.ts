@@ -20,11 +20,11 @@ const TYPES: Readonly<Record<string, Type>> = {
   map: { kind: "map", element: STRING },
 };
 
-/** What an expression is worth; with errors undefined, and they are among the diagnostics. */
-export function valueOf(attr: Attr, diagnostics: Diagnostic[]): Value | undefined {
+/** What an expression is worth. After errors, which are among the diagnostics, the value is unknown, and Nomad says that too. */
+export function evaluated(attr: Attr, diagnostics: Diagnostic[]): Value {
   const { value, diagnostics: found } = evaluate(attr.expression, attr.scope);
   diagnostics.push(...found);
-  return found.some((d) => d.severity === "error") ? undefined : value;
+  return value;
 }
 
 /**
@@ -35,15 +35,13 @@ export function decodeAttribute(attr: Attr, field: Field, diagnostics: Diagnosti
   if (field.kind === "duration") return decodeDuration(attr, field, diagnostics);
   const type = TYPES[field.kind];
   if (type === undefined) throw new Error(`field ${field.name} cannot be an attribute`);
-  const value = valueOf(attr, diagnostics);
-  if (value === undefined) return undefined;
+  const value = evaluated(attr, diagnostics);
   return attempt(attr, diagnostics, () => plain(convert(value, type), field));
 }
 
 /** The same for an attribute that holds one text of a map. */
 export function decodeText(attr: Attr, diagnostics: Diagnostic[]): string | undefined {
-  const value = valueOf(attr, diagnostics);
-  if (value === undefined) return undefined;
+  const value = evaluated(attr, diagnostics);
   return attempt(attr, diagnostics, () => {
     const text = convert(value, STRING);
     if (text.kind === "string") return text.value;
@@ -53,15 +51,13 @@ export function decodeText(attr: Attr, diagnostics: Diagnostic[]): string | unde
 
 /** A map of texts that is written as an attribute: `env = { … }`. */
 export function decodeTextMap(attr: Attr, diagnostics: Diagnostic[]): Rec | undefined {
-  const value = valueOf(attr, diagnostics);
-  if (value === undefined) return undefined;
+  const value = evaluated(attr, diagnostics);
   return attempt(attr, diagnostics, () => texts(convert(value, { kind: "map", element: STRING })) ?? {});
 }
 
 /** A list of texts that is one entry of a map of lists. */
 export function decodeTextList(attr: Attr, diagnostics: Diagnostic[]): unknown {
-  const value = valueOf(attr, diagnostics);
-  if (value === undefined) return undefined;
+  const value = evaluated(attr, diagnostics);
   return attempt(attr, diagnostics, () => items(convert(value, { kind: "list", element: STRING }), textOf));
 }
 
@@ -140,9 +136,7 @@ function texts(value: Value): Rec | null {
 
 /** A text such as "90s", or a number of nanoseconds. */
 function decodeDuration(attr: Attr, field: Field, diagnostics: Diagnostic[]): number | undefined {
-  const { value, diagnostics: found } = evaluate(attr.expression, attr.scope);
-  diagnostics.push(...found);
-  if (found.some((d) => d.severity === "error")) return undefined;
+  const value = evaluated(attr, diagnostics);
   const range = startRange(attr.expression);
   if (value.kind === "null") {
     unsuitable(diagnostics, range, "Unsuitable duration value: nil", "Unsuitable value");
