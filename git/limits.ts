@@ -17,7 +17,7 @@ export interface GitLimits {
   readonly unpackedBytes: number;
   /** Largest file that is looked at: what Nomad's parse takes, too. */
   readonly fileBytes: number;
-  /** Most files below the configured path, counted at each place where a shared folder stands. */
+  /** Most files and folders below the configured path, counted at each place where a shared folder stands. */
   readonly files: number;
   readonly depth: number;
   /** One pack for each fetch slows every read down; with more, the cache is cloned anew (libraries §2.2, trap 6). */

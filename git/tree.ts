@@ -47,13 +47,26 @@ export function parseTree(bytes: Buffer): Folder {
     const name = bytes.toString("utf8", space + 1, end);
     const oid = bytes.toString("hex", end + 1, end + 21);
     at = end + 21;
-    const why =
-      nameProblem(name) ?? (names.has(name) ? "it is there twice" : kind === undefined ? "its mode is unknown" : undefined);
+    const problem = nameProblem(name);
+    const why = problem === undefined ? entryProblem(names.has(name), kind) : `its name cannot be trusted: ${problem}`;
     names.add(name);
     if (why !== undefined || kind === undefined) refused.push({ name: quoteRemote(name), why: why ?? "" });
     else entries.push({ name, kind, oid });
   }
   return { entries, refused };
+}
+
+interface Walk {
+  readonly files: TreeFile[];
+  readonly warnings: FileIssue[];
+  passedOver: number;
+  /** Files and folders visited, each as often as it was met. */
+  entries: number;
+}
+
+function entryProblem(isTwice: boolean, kind: EntryKind | undefined): string | undefined {
+  if (isTwice) return "it is there twice";
+  return kind === undefined ? "its mode is unknown" : undefined;
 }
 
 /** Most warnings about one commit: a repository full of symlinks must not drown the rest. */
@@ -111,44 +124,38 @@ export class TreeReader {
       const why = start === undefined ? "does not exist" : `is a ${start.kind}, not a folder`;
       throw new GitError("path_missing", `the configured path "${path}" ${why} in the commit`, "check path in the configuration");
     }
-    const files: TreeFile[] = [];
-    const warnings: FileIssue[] = [];
-    let passedOver = 0;
-    const warn = (file: string, message: string) => {
-      if (++passedOver <= warningLimit) warnings.push({ severity: "warn", file, message });
-    };
-    await this.#walkFolder(start.oid, path, 1, files, warn);
+    const walk: Walk = { files: [], warnings: [], passedOver: 0, entries: 0 };
+    await this.#walkFolder(start.oid, path, 1, walk);
+    const { files, warnings, passedOver } = walk;
     if (passedOver > warningLimit) {
       warnings.push({ severity: "warn", file: path, message: `${passedOver - warningLimit} more entries were passed over` });
     }
     return { files, warnings };
   }
 
-  async #walkFolder(
-    oid: string,
-    path: string,
-    depth: number,
-    files: TreeFile[],
-    warn: (file: string, message: string) => void,
-  ): Promise<void> {
+  async #walkFolder(oid: string, path: string, depth: number, walk: Walk): Promise<void> {
     const folder = await this.#folder(oid);
-    for (const { name, why } of folder.refused)
-      warn(posix.join(path, JSON.stringify(name)), `passed over: the name cannot be trusted, ${why}`);
+    const passOver = (file: string, why: string) => {
+      if (++walk.passedOver <= warningLimit) walk.warnings.push({ severity: "warn", file, message: `passed over: ${why}` });
+    };
+    // A few kilobytes can unfold to billions of files, or of empty folders: each visit counts.
+    walk.entries += folder.entries.length;
+    if (walk.entries > this.#limits.files) {
+      throw new GitError(
+        "too_large",
+        `the commit has more than ${this.#limits.files} files and folders`,
+        "set path to the folder with the jobs",
+      );
+    }
+    for (const { name, why } of folder.refused) passOver(posix.join(path, JSON.stringify(name)), why);
     for (const entry of folder.entries) {
       const entryPath = path === "" ? entry.name : `${path}/${entry.name}`;
-      if (entry.kind === "symlink") warn(entryPath, "passed over: it is a symlink, and nops follows none");
+      if (entry.kind === "symlink") passOver(entryPath, "it is a symlink, and nops follows none");
       else if (entry.kind === "submodule")
-        warn(entryPath, "passed over: it is a submodule; name its repository in the configuration instead");
-      else if (entry.kind === "file") files.push({ path: entryPath, oid: entry.oid });
-      else if (depth >= this.#limits.depth) warn(entryPath, `passed over: it lies deeper than ${this.#limits.depth} folders`);
-      else await this.#walkFolder(entry.oid, entryPath, depth + 1, files, warn);
-      if (files.length > this.#limits.files) {
-        throw new GitError(
-          "too_large",
-          `the commit has more than ${this.#limits.files} files below "${path}"`,
-          "set path to the folder with the jobs",
-        );
-      }
+        passOver(entryPath, "it is a submodule; name its repository in the configuration instead");
+      else if (entry.kind === "file") walk.files.push({ path: entryPath, oid: entry.oid });
+      else if (depth >= this.#limits.depth) passOver(entryPath, `it lies deeper than ${this.#limits.depth} folders`);
+      else await this.#walkFolder(entry.oid, entryPath, depth + 1, walk);
     }
   }
 
