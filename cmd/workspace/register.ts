@@ -26,7 +26,7 @@ function json(command: Command): Command {
 }
 
 function asking(command: Command): Command {
-  return command.option("-y, --yes, --non-interactive", "never ask: confirmations count as given");
+  return command.option("-y, --yes", "never ask: confirmations count as given").option("--non-interactive", "the same as --yes");
 }
 
 const group = (program: Command, name: string): Command =>
