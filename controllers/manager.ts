@@ -13,7 +13,7 @@ import { approve, reject } from "./approval.ts";
 import type { DecisionDeps } from "./decision-deps.ts";
 import { deployNow, pauseAll, pauseJob, resumeAll, resumeJob } from "./holding.ts";
 import type { Operator, OperatorDeps } from "./operator.ts";
-import { buildParts, type Parts } from "./parts.ts";
+import { buildParts, orphansAfterMs, type Parts } from "./parts.ts";
 import type { NomadSignal } from "./ports.ts";
 import { failRollout, promote } from "./promotion.ts";
 import { Queries } from "./queries.ts";
@@ -37,6 +37,8 @@ export function createOperator(deps: OperatorDeps): Operator {
     jobs: () => queries.jobs(),
     job: (key) => queries.job(key),
     explain: (key) => queries.explain(key),
+    orphans: () => queries.orphans(),
+    windows: (from, to, key) => queries.windows(from, to, key),
     repositories: () => parts.source.view(),
     status: () => queries.status(),
   };
@@ -132,6 +134,7 @@ class Run {
       const first = !this.parts.live.isListed(signal.namespace);
       const changed = this.parts.live.listed(signal.namespace, signal.jobs, this.deps.clock.now());
       for (const key of changed) this.wakeIfOurs(key);
+      this.parts.loops.orphans.add("all", { afterMs: orphansAfterMs });
       if (first)
         for (const job of this.parts.desired.managed())
           if (splitJobKey(job.key).namespace === signal.namespace) this.parts.wakes.job(job.key);
@@ -148,7 +151,9 @@ class Run {
   }
 
   private wakeIfOurs(key: JobKey): void {
-    if (this.parts.desired.job(key) !== undefined) this.parts.wakes.job(key);
+    const { kind } = this.parts.desired.state(key);
+    if (kind === "managed") this.parts.wakes.job(key);
+    if (this.parts.orphans.get(key) !== undefined) this.parts.loops.orphans.add("all", { afterMs: orphansAfterMs });
   }
 
   private onWatchEnd(namespace: string, error: unknown): void {

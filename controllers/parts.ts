@@ -14,6 +14,7 @@ import { Gatherer } from "./gather.ts";
 import { HooksController } from "./hooks.ts";
 import { LiveIndex } from "./live-index.ts";
 import type { OperatorDeps } from "./operator.ts";
+import { OrphanController } from "./orphans.ts";
 import { RevisionCollector } from "./revisions.ts";
 import { SourceController } from "./source.ts";
 import { Wakes } from "./wakes.ts";
@@ -31,12 +32,14 @@ export interface Parts {
   readonly apply: ApplyController;
   readonly hooks: HooksController;
   readonly decisions: DecisionDeps;
+  readonly orphans: OrphanController;
   readonly loops: {
     readonly source: Loop<string>;
     readonly drift: Loop<JobKey>;
     readonly apply: Loop<string>;
     readonly hooks: Loop<string>;
     readonly revisions: Loop<string>;
+    readonly orphans: Loop<"all">;
   };
   /** Window edges, one timer a job. */
   readonly edges: Schedule<JobKey>;
@@ -47,6 +50,8 @@ export interface Parts {
 
 /** Deployments that end one after another share one look for revisions that nobody needs any more, ms. */
 const collectAfterMs = 60_000;
+/** A commit and a list come with many changes; one look for orphans serves them all, ms. */
+export const orphansAfterMs = 500;
 
 /** Builds the controllers and their loops, each with its narrowed ports. Nothing runs yet. */
 export function buildParts(deps: OperatorDeps): Parts {
@@ -60,7 +65,9 @@ export function buildParts(deps: OperatorDeps): Parts {
     for (const key of keys) wakes.job(key);
     // A waiting deployment whose job left git while nops was away belongs to no key that changed.
     for (const active of await store.activeDeployments()) if (isWaiting(active.state)) wakes.job(keyOf(active));
+    loops.orphans.add("all", { afterMs: orphansAfterMs });
   };
+  const orphans = new OrphanController({ store, nomad, desired, live, namespaces: settings.namespaces });
   const source = new SourceController({ git: deps.git, nomad, store, clock, redactor, settings, desired, onChange });
   const drift = new DriftController({ gatherer, desired, live, store, wakes, edges });
   const loops = {
@@ -69,6 +76,7 @@ export function buildParts(deps: OperatorDeps): Parts {
     apply: startLoop(apply, loopOptions(deps, settings.concurrency)),
     hooks: startLoop(hooks, loopOptions(deps, settings.concurrency)),
     revisions: startLoop(new RevisionCollector({ nomad, store }), loopOptions(deps, 1)),
+    orphans: startLoop(orphans, loopOptions(deps, 1)),
   };
   core.onPhaseEnd.do = (namespace) => {
     if (mode.current === "normal") loops.revisions.add(namespace, { afterMs: collectAfterMs });

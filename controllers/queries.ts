@@ -1,10 +1,19 @@
 import { toInstant } from "../model/clock.ts";
 import { NotFoundError } from "../model/errors.ts";
 import { type JobKey, splitJobKey } from "../model/job-key.ts";
-import { toExplainView, toJobView } from "./job-views.ts";
+import { openings } from "../plan/windows.ts";
+import { toExplainView, toJobView, toWindowView } from "./job-views.ts";
 import type { OperatorDeps } from "./operator.ts";
 import type { Parts } from "./parts.ts";
-import { type ExplainView, type JobView, type LoopView, type OperatorView, type SyncState, syncStates } from "./views.ts";
+import {
+  type ExplainView,
+  type JobOpenings,
+  type JobView,
+  type LoopView,
+  type OperatorView,
+  type SyncState,
+  syncStates,
+} from "./views.ts";
 
 /** Answers from memory and the store; no question costs a call to Nomad. */
 export class Queries {
@@ -16,10 +25,28 @@ export class Queries {
     this.parts = parts;
   }
 
-  /** Managed and frozen jobs, sorted by key. */
+  /** Managed and frozen jobs and orphans, sorted by key. */
   async jobs(): Promise<readonly JobView[]> {
     const keys = this.parts.desired.keys().filter((key) => this.parts.desired.state(key).kind !== "unmanaged");
-    return Promise.all(keys.toSorted().map((key) => this.view(key)));
+    return Promise.all([...new Set([...keys, ...this.parts.orphans.keys()])].toSorted().map((key) => this.view(key)));
+  }
+
+  async orphans(): Promise<readonly JobView[]> {
+    return Promise.all(this.parts.orphans.keys().map((key) => this.view(key)));
+  }
+
+  windows(from: number, to: number, key: JobKey | undefined): readonly JobOpenings[] {
+    const jobs = key === undefined ? this.parts.desired.managed() : [this.parts.desired.job(key)];
+    return jobs.flatMap((job) => {
+      const window = job === undefined ? undefined : toWindowView(job, this.deps.clock.now());
+      if (job === undefined || window === undefined) return [];
+      const found = openings({ allow: window.allow, deny: window.deny }, from, to);
+      const shown = found.map(({ start, end }) => ({
+        start: toInstant(start),
+        end: end === undefined ? undefined : toInstant(end),
+      }));
+      return [{ key: job.key, policy: job.policy, window, openings: shown }];
+    });
   }
 
   async job(key: JobKey): Promise<JobView> {
@@ -78,6 +105,6 @@ export class Queries {
 
   private async view(key: JobKey): Promise<JobView> {
     const { input } = await this.parts.gatherer.gather(key, "memory");
-    return toJobView(key, input, undefined);
+    return toJobView(key, input, this.parts.orphans.get(key));
   }
 }
