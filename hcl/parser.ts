@@ -1,10 +1,13 @@
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { Language, type Node, Parser } from "web-tree-sitter";
+import { checkFile, checkLoneExpression } from "./check-syntax.ts";
+import { grammarText } from "./grammar-text.ts";
+import { type Token, tokenize } from "./lexer.ts";
 import { LineMap } from "./line-map.ts";
 import { readBody } from "./read-body.ts";
 import type { Body, Diagnostic, Expression } from "./syntax.ts";
-import { childOf, type TreeContext } from "./tree-context.ts";
+import { childOf, report, type TreeContext } from "./tree-context.ts";
 
 /** A text read as HCL2. */
 export interface ParsedHcl {
@@ -62,20 +65,39 @@ function parseText(parser: Parser, original: string, filename: string): ParsedHc
   const marked = original.startsWith(BYTE_ORDER_MARK);
   const text = marked ? original.slice(1) : original;
   const lines = new LineMap(text, filename, marked ? 3 : 0);
-  const context: TreeContext = { text, lines, diagnostics: [] };
-  return read(parser, context);
+  const tokens = tokenize(text);
+  const context: TreeContext = { text, lines, diagnostics: checkFile(tokens, lines) };
+  return { body: readTree(parser, context, tokens), diagnostics: context.diagnostics };
 }
 
-function read(parser: Parser, context: TreeContext): ParsedHcl {
+/** An expression is read as the value of an argument, whose name the positions do not count. */
+const ARGUMENT = "x = (";
+
+function parseExpression(parser: Parser, original: string, filename: string): ParsedExpression {
+  const text = `${ARGUMENT}${original}\n)\n`;
+  const lines = new LineMap(original, filename, 0, ARGUMENT.length);
+  const problems = checkLoneExpression(tokenize(original), new LineMap(original, filename));
+  const context: TreeContext = { text, lines, diagnostics: problems };
+  const body = readTree(parser, context, tokenize(text));
+  const [attribute] = body.attributes;
+  const outer = attribute?.expression;
+  const expression: Expression =
+    outer?.kind === "parentheses" ? outer.expression : { kind: "invalid", range: lines.range(0, text.length) };
+  return { expression, diagnostics: context.diagnostics };
+}
+
+/** Reads the tree of the grammar, whose nodes live outside the JavaScript heap, and frees it. */
+function readTree(parser: Parser, context: TreeContext, tokens: readonly Token[]): Body {
   const { text, lines } = context;
-  const tree = parser.parse(text);
+  const tree = parser.parse(grammarText(text, tokens));
   try {
     const root = tree?.rootNode;
     const body = readBody(context, root === undefined ? undefined : bodyOf(root), 0, text.length, 0);
-    if (root?.hasError === true) {
-      context.diagnostics.push({ severity: "error", summary: "Invalid syntax", detail: "", range: lines.range(0, 0) });
+    if (root?.hasError !== false && context.diagnostics.length === 0) {
+      const detail = "The syntax is right, but nested or written in a way that nops cannot read.";
+      report(context, lines.range(0, 0), "Unreadable syntax", detail);
     }
-    return { body, diagnostics: context.diagnostics };
+    return body;
   } finally {
     tree?.delete();
   }
@@ -83,17 +105,4 @@ function read(parser: Parser, context: TreeContext): ParsedHcl {
 
 function bodyOf(root: Node): Node {
   return childOf(root, "body") ?? root;
-}
-
-/** An expression is read as the value of an argument, whose name the positions do not count. */
-const ARGUMENT = "x = ";
-
-function parseExpression(parser: Parser, original: string, filename: string): ParsedExpression {
-  const text = `${ARGUMENT}${original}\n`;
-  const lines = new LineMap(original, filename, 0, ARGUMENT.length);
-  const context: TreeContext = { text, lines, diagnostics: [] };
-  const { body, diagnostics } = read(parser, context);
-  const [attribute] = body.attributes;
-  const expression: Expression = attribute?.expression ?? { kind: "invalid", range: lines.range(0, text.length) };
-  return { expression, diagnostics };
 }

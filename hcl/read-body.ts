@@ -2,18 +2,17 @@ import type { Node } from "web-tree-sitter";
 import { readExpression } from "./read-expression.ts";
 import { literalText } from "./string-literal.ts";
 import type { Attribute, Block, Body, SourceRange } from "./syntax.ts";
-import { formatRange } from "./syntax.ts";
-import { childOf, childrenOf, MAX_DEPTH, rangeOf, report, type TreeContext } from "./tree-context.ts";
+import { childOf, childrenOf, MAX_TREE_DEPTH, rangeOf, report, type TreeContext } from "./tree-context.ts";
 
 /** Reads a body between two offsets; `node` is absent for an empty one. */
 export function readBody(context: TreeContext, node: Node | undefined, start: number, end: number, depth: number): Body {
   const attributes = new Map<string, Attribute>();
   const blocks: Block[] = [];
-  if (depth > MAX_DEPTH) {
-    report(context, context.lines.range(start, start), "Nesting too deep", `Blocks are nested more than ${MAX_DEPTH} deep.`);
+  if (depth > MAX_TREE_DEPTH) {
+    report(context, context.lines.range(start, start), "Nesting too deep", `Blocks are nested more than ${MAX_TREE_DEPTH} deep.`);
   } else {
     for (const child of node === undefined ? [] : itemsOf(node)) {
-      if (child.type === "attribute") addAttribute(context, attributes, readAttribute(context, child, depth));
+      if (child.type === "attribute") addAttribute(attributes, readAttribute(context, child, depth));
       else if (child.type === "block") blocks.push(readBlock(context, child, depth));
     }
   }
@@ -30,15 +29,9 @@ function itemsOf(node: Node): Node[] {
   return childrenOf(node).flatMap((child) => (child.isError || child.type === "body" ? itemsOf(child) : [child]));
 }
 
-function addAttribute(context: TreeContext, attributes: Map<string, Attribute>, attribute: Attribute | undefined): void {
-  if (attribute === undefined) return;
-  const existing = attributes.get(attribute.name);
-  if (existing === undefined) {
-    attributes.set(attribute.name, attribute);
-    return;
-  }
-  const detail = `The argument "${attribute.name}" was already set at ${formatRange(existing.nameRange)}. Each argument may be set only once.`;
-  report(context, attribute.nameRange, "Attribute redefined", detail);
+/** A second attribute of one name was reported before; the first one counts. */
+function addAttribute(attributes: Map<string, Attribute>, attribute: Attribute | undefined): void {
+  if (attribute !== undefined && !attributes.has(attribute.name)) attributes.set(attribute.name, attribute);
 }
 
 function readAttribute(context: TreeContext, node: Node, depth: number): Attribute | undefined {
@@ -86,5 +79,5 @@ function readBlock(context: TreeContext, node: Node, depth: number): Block {
 }
 
 function readLabel(context: TreeContext, node: Node): string {
-  return literalText(context, node.startIndex + 1, Math.max(node.startIndex + 1, node.endIndex - 1), "quoted");
+  return literalText(context.text.slice(node.startIndex + 1, Math.max(node.startIndex + 1, node.endIndex - 1)), "quoted");
 }

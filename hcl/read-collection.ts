@@ -1,7 +1,7 @@
 import type { Node } from "web-tree-sitter";
 import { readExpression } from "./read-expression.ts";
 import type { Expression, ObjectItem } from "./syntax.ts";
-import { childOf, childrenOf, rangeOf, report, type TreeContext } from "./tree-context.ts";
+import { childOf, childrenOf, rangeOf, type TreeContext } from "./tree-context.ts";
 
 /** Reads `[a, b]`. */
 export function readTuple(context: TreeContext, node: Node, depth: number): Expression {
@@ -34,11 +34,6 @@ function readItem(context: TreeContext, node: Node, depth: number): ObjectItem |
   const key = readExpression(context, keyNode, depth + 1);
   const value = readExpression(context, valueNode, depth + 1);
   const keyName = bareName(key, keyNode);
-  if (keyName === undefined && key.kind === "variable") {
-    const detail =
-      "If this expression is intended to be a reference, wrap it in parentheses. If it's instead intended as a literal name containing periods, wrap it in quotes to create a string literal.";
-    report(context, key.range, "Ambiguous attribute key", detail);
-  }
   return { ...(keyName === undefined ? {} : { keyName }), key, value };
 }
 

@@ -3,15 +3,15 @@ import { readFor, readObject, readTuple } from "./read-collection.ts";
 import { readTemplate } from "./read-template.ts";
 import { readPostfix } from "./read-traversal.ts";
 import type { BinaryOperator, CallExpression, Expression } from "./syntax.ts";
-import { childOf, childrenOf, MAX_DEPTH, rangeOf, report, type TreeContext } from "./tree-context.ts";
+import { childOf, childrenOf, MAX_TREE_DEPTH, rangeOf, report, type TreeContext } from "./tree-context.ts";
 
 const OPERATORS = new Set(["*", "/", "%", "+", "-", ">", ">=", "<", "<=", "==", "!=", "&&", "||"]);
 const NUMBER = /^[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?$/;
 
 /** Reads an `expression` node of the concrete tree. Broken parts become `invalid` expressions. */
 export function readExpression(context: TreeContext, node: Node, depth: number): Expression {
-  if (depth > MAX_DEPTH) {
-    report(context, rangeOf(context, node), "Nesting too deep", `Expressions are nested more than ${MAX_DEPTH} deep.`);
+  if (depth > MAX_TREE_DEPTH) {
+    report(context, rangeOf(context, node), "Nesting too deep", `Expressions are nested more than ${MAX_TREE_DEPTH} deep.`);
     return { kind: "invalid", range: rangeOf(context, node) };
   }
   return readSequence(context, childrenOf(node), node, depth);
@@ -69,12 +69,10 @@ function invalid(context: TreeContext, node: Node): Expression {
 function readLiteral(context: TreeContext, node: Node): Expression {
   const range = rangeOf(context, node);
   switch (node.type) {
-    case "numeric_lit":
-      if (!NUMBER.test(node.text)) {
-        report(context, range, "Invalid number literal", "Failed to recognize the value of this number literal.");
-        return { kind: "invalid", range };
-      }
-      return { kind: "literal", value: { type: "number", text: node.text }, range };
+    case "numeric_lit": {
+      const text = context.text.slice(node.startIndex, node.endIndex);
+      return NUMBER.test(text) ? { kind: "literal", value: { type: "number", text }, range } : { kind: "invalid", range };
+    }
     case "bool_lit":
       return { kind: "literal", value: { type: "bool", value: node.text === "true" }, range };
     case "null_lit":
@@ -107,8 +105,8 @@ function readCall(context: TreeContext, node: Node, depth: number): Expression {
 }
 
 function readOperation(context: TreeContext, node: Node, depth: number): Expression {
-  if (depth > MAX_DEPTH) {
-    report(context, rangeOf(context, node), "Nesting too deep", `Expressions are nested more than ${MAX_DEPTH} deep.`);
+  if (depth > MAX_TREE_DEPTH) {
+    report(context, rangeOf(context, node), "Nesting too deep", `Expressions are nested more than ${MAX_TREE_DEPTH} deep.`);
     return invalid(context, node);
   }
   const children = childrenOf(node);

@@ -2,7 +2,7 @@ import type { Node } from "web-tree-sitter";
 import { readExpression } from "./read-expression.ts";
 import type { Expression, TemplateExpression, TemplatePart } from "./syntax.ts";
 import { type TemplateExtent, type TemplateToken, templateTokens } from "./template-tokens.ts";
-import { childOf, rangeOf, report, type TreeContext } from "./tree-context.ts";
+import { childOf, rangeOf, type TreeContext } from "./tree-context.ts";
 
 /** Reads a quoted string, a quoted template or a heredoc. */
 export function readTemplate(context: TreeContext, node: Node, depth: number): Expression {
@@ -73,13 +73,8 @@ class TemplateReader {
     const parts: TemplatePart[] = [];
     while (this.#at < this.#tokens.length) {
       parts.push(...this.#readUntil(new Set()));
-      const token = this.#tokens[this.#at];
-      if (token !== undefined) {
-        const name = this.#directive(token) ?? "end";
-        const detail = "The control directives within this template are unbalanced.";
-        report(this.#context, token.range, `Unexpected ${name} directive`, detail);
-        this.#at += 1;
-      }
+      // A directive without its partner was reported before.
+      if (this.#at < this.#tokens.length) this.#at += 1;
     }
     return parts;
   }
@@ -110,14 +105,7 @@ class TemplateReader {
   #expression(node: Node): Expression {
     const inner = childOf(node, "expression");
     if (inner !== undefined) return readExpression(this.#context, inner, this.#depth + 1);
-    const range = rangeOf(this.#context, node);
-    report(
-      this.#context,
-      range,
-      "Invalid expression",
-      "Expected the start of an expression, but found an invalid expression token.",
-    );
-    return { kind: "invalid", range };
+    return { kind: "invalid", range: rangeOf(this.#context, node) };
   }
 
   #readInterpolation(node: Node): TemplatePart {

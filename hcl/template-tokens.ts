@@ -69,7 +69,7 @@ function addText(
   while (at < end) {
     const newline = extent.form === "quoted" ? -1 : context.text.indexOf("\n", at);
     const stop = newline === -1 || newline >= end ? end : newline + 1;
-    const text = literalText(context, at, stop, extent.form === "quoted" ? "quoted" : "heredoc");
+    const text = literalText(context.text.slice(at, stop), extent.form === "quoted" ? "quoted" : "heredoc");
     tokens.push({ kind: "text", text: trim ? trimLeft(text) : text, range: context.lines.range(at, stop) });
     trim = false;
     at = stop;

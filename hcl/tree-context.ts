@@ -3,7 +3,10 @@ import type { LineMap } from "./line-map.ts";
 import type { Diagnostic, SourceRange } from "./syntax.ts";
 
 /** Deeper nesting than any person writes; keeps hostile files from exhausting the stack. */
-export const MAX_DEPTH = 200;
+export const MAX_DEPTH = 100;
+
+/** The same for the tree of the grammar, which nests chains of operators and wraps every expression several times. */
+export const MAX_TREE_DEPTH = 1000;
 
 /** What the readers of the concrete tree share while they read one file. */
 export interface TreeContext {
