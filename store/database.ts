@@ -34,8 +34,10 @@ export interface DatabaseOptions {
 export function openDatabase(options: DatabaseOptions): SqliteDatabase {
   const { path } = options;
   if (path === inMemory) return openMemory(options);
-  if (options.readonly !== true) createPrivately(path);
-  refuseExposed(dirname(path), "folder", "700");
+  const folder = dirname(path);
+  if (options.readonly !== true) createFolder(folder);
+  refuseExposed(folder, "folder", "700");
+  if (options.readonly !== true) createFile(path);
   refuseExposed(path, "file", "600");
   try {
     const database = new Database(path, {
@@ -109,14 +111,16 @@ function traceOf(trace: (sql: string) => void): (message?: unknown) => void {
   return (message) => trace(String(message));
 }
 
-function createPrivately(path: string): void {
-  const folder = dirname(path);
+function createFolder(folder: string): void {
   try {
     // The mode of mkdir passes the umask and only counts for a folder that was missing.
     if (mkdirSync(folder, { recursive: true, mode: 0o700 }) !== undefined) chmodSync(folder, 0o700);
   } catch (error) {
     throw unwritableError(folder, error);
   }
+}
+
+function createFile(path: string): void {
   try {
     closeSync(openSync(path, "wx", 0o600));
   } catch (error) {
