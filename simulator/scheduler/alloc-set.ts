@@ -112,7 +112,13 @@ export interface RescheduleClasses {
 }
 
 /** Sorts allocations by whether they stay as they are, are placed again now, or later. */
-export function byRescheduling(set: AllocSet, batch: boolean, now: number, evalId: string, deployment: Deployment | undefined): RescheduleClasses {
+export function byRescheduling(
+  set: AllocSet,
+  batch: boolean,
+  now: number,
+  evalId: string,
+  deployment: Deployment | undefined,
+): RescheduleClasses {
   const result: RescheduleClasses = { untainted: new Map(), now: new Map(), later: [] };
   const active = deployment !== undefined && deploymentActive(deployment);
   for (const alloc of set.values()) {

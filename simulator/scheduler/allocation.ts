@@ -1,6 +1,6 @@
 import type { Node } from "../state/cluster-types.ts";
 import { nanos, ZERO_TIME } from "../state/facts.ts";
-import type { AllocMetric, Allocation, Evaluation, Job, TaskGroup } from "../state/types.ts";
+import type { Allocation, AllocMetric, Evaluation, Job, TaskGroup } from "../state/types.ts";
 import { allocatedResources, type Offer } from "./fit.ts";
 import type { Stop } from "./plan-types.ts";
 

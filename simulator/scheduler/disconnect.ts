@@ -65,7 +65,10 @@ export function reconnectChanges(untainted: AllocSet, classes: Classes, all: All
     next.set(alloc.ID, alloc);
     out.attributes.push({
       ...alloc,
-      AllocStates: [...(alloc.AllocStates ?? []), { Field: "ClientStatus", Value: alloc.ClientStatus, Time: alloc.AllocStates?.at(-1)?.Time ?? "" }],
+      AllocStates: [
+        ...(alloc.AllocStates ?? []),
+        { Field: "ClientStatus", Value: alloc.ClientStatus, Time: alloc.AllocStates?.at(-1)?.Time ?? "" },
+      ],
     });
     out.desired.Reconnect++;
     if (live) {

@@ -1,5 +1,5 @@
-import { terminal } from "../state/facts.ts";
 import type { Node } from "../state/cluster-types.ts";
+import { terminal } from "../state/facts.ts";
 import type { AllocatedPort, AllocatedResources, Allocation, Network, TaskGroup } from "../state/types.ts";
 
 /** What is used of a node, or wanted by a group. */

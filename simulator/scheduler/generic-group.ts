@@ -1,10 +1,31 @@
 import { groupOf, isHealthy, isUnhealthy } from "../state/facts.ts";
 import type { Allocation, Deployment, Evaluation, Job, TaskGroup } from "../state/types.ts";
-import { type AllocSet, byRescheduling, type Classes, classify, difference, nameOrder, oldTerminal, pick, setOf, type Tainted, union } from "./alloc-set.ts";
+import {
+  type AllocSet,
+  byRescheduling,
+  type Classes,
+  classify,
+  difference,
+  nameOrder,
+  oldTerminal,
+  pick,
+  setOf,
+  type Tainted,
+  union,
+} from "./alloc-set.ts";
 import { disconnectChanges, reconnectChanges } from "./disconnect.ts";
 import { laterEvals } from "./followups.ts";
 import { NameIndex } from "./names.ts";
-import { type Counts, type DraftState, newGroupState, noUpdates, type Placement, reasons, type Stop, stopAll } from "./plan-types.ts";
+import {
+  type Counts,
+  type DraftState,
+  newGroupState,
+  noUpdates,
+  type Placement,
+  reasons,
+  type Stop,
+  stopAll,
+} from "./plan-types.ts";
 import { surplus } from "./surplus.ts";
 
 /** The job as the reconciler sees it. `deployment` is the one of this version, `old` an earlier or finished one. */
@@ -40,7 +61,13 @@ export interface GroupResult {
 }
 
 /** Reconciles one group of a service or batch job with what runs. */
-export function reconcileGroup(input: GenericInput, name: string, existing: AllocSet, draft: DeploymentDraft, create: () => Deployment): GroupResult {
+export function reconcileGroup(
+  input: GenericInput,
+  name: string,
+  existing: AllocSet,
+  draft: DeploymentDraft,
+  create: () => Deployment,
+): GroupResult {
   const result: GroupResult = {
     desired: noUpdates(),
     places: [],
@@ -82,13 +109,21 @@ export function stopEverything(set: AllocSet, input: Pick<GenericInput, "tainted
   const classes = classify(set, input.tainted, input.now);
   const unknown = [...classes.ignore.values()].filter((alloc) => alloc.ClientStatus === "unknown");
   return [
-    ...stopAll(union(classes.untainted, classes.migrate, classes.disconnecting, classes.reconnecting, setOf(unknown)), reasons.notNeeded),
+    ...stopAll(
+      union(classes.untainted, classes.migrate, classes.disconnecting, classes.reconnecting, setOf(unknown)),
+      reasons.notNeeded,
+    ),
     ...stopAll(classes.lost, reasons.lost, "lost"),
   ];
 }
 
 /** Stops canaries that are no longer wanted; returns those that are, and the rest of the group. */
-function currentCanaries(input: GenericInput, draft: DeploymentDraft, all: AllocSet, result: GroupResult): { all: AllocSet; canaries: AllocSet } {
+function currentCanaries(
+  input: GenericInput,
+  draft: DeploymentDraft,
+  all: AllocSet,
+  result: GroupResult,
+): { all: AllocSet; canaries: AllocSet } {
   const unwanted: string[] = [];
   const current = draft.row;
   for (const deployment of [input.old, current?.Status === "failed" ? current : undefined]) {
@@ -120,7 +155,14 @@ class GroupPass {
   #requiresCanaries = false;
   #pendingWork = 0;
 
-  constructor(input: GenericInput, group: TaskGroup, draft: DeploymentDraft, state: DraftState, existing: boolean, out: GroupResult) {
+  constructor(
+    input: GenericInput,
+    group: TaskGroup,
+    draft: DeploymentDraft,
+    state: DraftState,
+    existing: boolean,
+    out: GroupResult,
+  ) {
     this.#in = input;
     this.#group = group;
     this.#draft = draft;
@@ -174,7 +216,8 @@ class GroupPass {
       this.#out.places.length = limit;
       desired.Place = limit;
     }
-    this.#pendingWork = this.#destructive.size + this.#inplace.size + this.#out.places.length + migrate.size + again.size + later.length;
+    this.#pendingWork =
+      this.#destructive.size + this.#inplace.size + this.#out.places.length + migrate.size + again.size + later.length;
   }
 
   /** A failed allocation that must wait gets an evaluation for its time, and carries that evaluation's id. */
@@ -203,7 +246,11 @@ class GroupPass {
   #placeCanaries(canaries: AllocSet, names: NameIndex): void {
     const update = this.#group.Update;
     this.#requiresCanaries =
-      update !== null && update !== undefined && this.#destructive.size !== 0 && canaries.size < update.Canary && !this.#state.Promoted;
+      update !== null &&
+      update !== undefined &&
+      this.#destructive.size !== 0 &&
+      canaries.size < update.Canary &&
+      !this.#state.Promoted;
     if (!this.#requiresCanaries || !update) return;
     this.#state.DesiredCanaries = update.Canary;
     if (this.#paused || this.#failed) return;
@@ -274,7 +321,8 @@ class GroupPass {
       const replaced = nameOrder(this.#destructive).slice(0, room);
       desired.DestructiveUpdate += replaced.length;
       desired.Ignore += this.#destructive.size - replaced.length;
-      for (const alloc of replaced) this.#out.destructive.push(this.#placement(alloc.Name, { previous: alloc, stopPrevious: true }));
+      for (const alloc of replaced)
+        this.#out.destructive.push(this.#placement(alloc.Name, { previous: alloc, stopPrevious: true }));
       return;
     }
     desired.Ignore += this.#destructive.size;
@@ -299,7 +347,8 @@ class GroupPass {
     this.#out.desired.Migrate += migrate.size;
     for (const alloc of nameOrder(migrate)) {
       this.#out.stops.push({ alloc, clientStatus: "", description: reasons.migrating, followupEval: "" });
-      if (alloc.Job.Type === "batch" && (alloc.DesiredTransition.Reschedule || alloc.DesiredTransition.DisableMigrationPlacement)) continue;
+      if (alloc.Job.Type === "batch" && (alloc.DesiredTransition.Reschedule || alloc.DesiredTransition.DisableMigrationPlacement))
+        continue;
       const canary = alloc.DeploymentStatus?.Canary ?? false;
       this.#out.places.push(this.#placement(alloc.Name, { previous: alloc, canary, downgrade: this.#canarying && !canary }));
     }

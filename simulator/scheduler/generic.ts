@@ -1,9 +1,9 @@
+import type { StatusUpdate } from "../state/deployment-writes.ts";
 import { deploymentActive, hasAutoPromote, requiresPromotion } from "../state/facts.ts";
 import { newDeployment } from "../state/records.ts";
 import { scoped } from "../state/table.ts";
+import type { Allocation, AllocMetric, Deployment, Evaluation, Job } from "../state/types.ts";
 import { versionsOf } from "../state/versions.ts";
-import type { AllocMetric, Allocation, Deployment, Evaluation, Job } from "../state/types.ts";
-import type { StatusUpdate } from "../state/deployment-writes.ts";
 import { type AllocSet, setOf, type Tainted } from "./alloc-set.ts";
 import { newAllocation, stoppedAllocation } from "./allocation.ts";
 import type { SchedulerEnvironment } from "./environment.ts";
@@ -88,7 +88,8 @@ function sortDeployments(job: Job | undefined, latest: Deployment | undefined): 
   if (latest === undefined) return { old: undefined, current: undefined, updates: [] };
   const cancel = (description: string): StatusUpdate[] =>
     deploymentActive(latest) ? [{ id: latest.ID, status: "cancelled", description }] : [];
-  if (job === undefined || job.Stop) return { old: latest, current: undefined, updates: cancel("Cancelled because job is stopped") };
+  if (job === undefined || job.Stop)
+    return { old: latest, current: undefined, updates: cancel("Cancelled because job is stopped") };
   if (latest.JobCreateIndex !== job.CreateIndex || latest.JobVersion !== job.Version) {
     return { old: latest, current: undefined, updates: cancel("Cancelled due to newer version of job") };
   }
@@ -99,7 +100,9 @@ function sortDeployments(job: Job | undefined, latest: Deployment | undefined): 
 function stopJob(existing: readonly Allocation[], tainted: Tainted, now: number, updates: readonly StatusUpdate[]): SchedulePlan {
   const desired: Record<string, SchedulePlan["desired"][string]> = {};
   const stopped: Allocation[] = [];
-  const live = existing.filter((alloc) => alloc.DesiredStatus === "run" && !["complete", "failed", "lost"].includes(alloc.ClientStatus));
+  const live = existing.filter(
+    (alloc) => alloc.DesiredStatus === "run" && !["complete", "failed", "lost"].includes(alloc.ClientStatus),
+  );
   for (const alloc of existing) desired[alloc.TaskGroup] ??= noUpdates();
   for (const stop of stopEverything(setOf(live), { tainted, now })) {
     stopped.push(stoppedAllocation(stop));

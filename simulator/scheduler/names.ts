@@ -1,5 +1,5 @@
-import type { AllocSet } from "./alloc-set.ts";
 import type { Allocation } from "../state/types.ts";
+import type { AllocSet } from "./alloc-set.ts";
 
 export function allocName(jobId: string, group: string, index: number): string {
   return `${jobId}.${group}[${index}]`;

@@ -1,7 +1,7 @@
 import type { DesiredUpdates, UpdateKind } from "../jobspec/types.ts";
 import type { StatusUpdate } from "../state/deployment-writes.ts";
 import { ZERO_TIME } from "../state/facts.ts";
-import type { AllocMetric, Allocation, Deployment, DeploymentState, Evaluation, Job, TaskGroup } from "../state/types.ts";
+import type { Allocation, AllocMetric, Deployment, DeploymentState, Evaluation, Job, TaskGroup } from "../state/types.ts";
 import type { AllocSet } from "./alloc-set.ts";
 
 export type Counts = { -readonly [K in keyof DesiredUpdates]: number };

@@ -1,12 +1,14 @@
 import { clientTerminal, groupOf, millis, nanos } from "../state/facts.ts";
-import type { Allocation, Deployment, ReschedulePolicy, RescheduleEvent } from "../state/types.ts";
+import type { Allocation, Deployment, RescheduleEvent, ReschedulePolicy } from "../state/types.ts";
 
 /** Failures within this many milliseconds of their time are placed at once. */
 const window = 1000;
 
 /** When the last of an allocation's tasks ended, in milliseconds. */
 export function lastEventTime(alloc: Allocation): number {
-  const finished = Object.values(alloc.TaskStates ?? {}).map((state) => (state.FinishedAt === null ? 0 : Date.parse(state.FinishedAt)));
+  const finished = Object.values(alloc.TaskStates ?? {}).map((state) =>
+    state.FinishedAt === null ? 0 : Date.parse(state.FinishedAt),
+  );
   const last = Math.max(0, ...finished);
   return last > 0 ? last : millis(alloc.ModifyTime);
 }
@@ -61,7 +63,13 @@ export type Rescheduling = { readonly kind: "no" } | { readonly kind: "now" } | 
  * Whether a failed allocation is placed again, and when. One of a running deployment waits for the deployment's word
  * (`DesiredTransition.Reschedule`).
  */
-export function rescheduling(alloc: Allocation, now: number, evalId: string, deployment: Deployment | undefined, active: boolean): Rescheduling {
+export function rescheduling(
+  alloc: Allocation,
+  now: number,
+  evalId: string,
+  deployment: Deployment | undefined,
+  active: boolean,
+): Rescheduling {
   const transition = alloc.DesiredTransition;
   if (deployment !== undefined && alloc.DeploymentID === deployment.ID && active && !transition.Reschedule) return { kind: "no" };
   if (transition.ForceReschedule && clientTerminal(alloc)) return { kind: "now" };

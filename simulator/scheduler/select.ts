@@ -1,6 +1,6 @@
 import type { Node } from "../state/cluster-types.ts";
-import { scoped } from "../state/table.ts";
 import { terminal } from "../state/facts.ts";
+import { scoped } from "../state/table.ts";
 import type { Allocation, Constraint, Job, TaskGroup } from "../state/types.ts";
 import { meets, resolveTarget } from "./constraints.ts";
 import type { SchedulerEnvironment } from "./environment.ts";
@@ -206,4 +206,3 @@ function affinityScore(node: Node, job: Job, group: TaskGroup): number {
   if (total === 0) return 0;
   return all.filter((affinity) => meets(node, affinity)).reduce((sum, affinity) => sum + affinity.Weight, 0) / total;
 }
-

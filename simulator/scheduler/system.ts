@@ -1,8 +1,17 @@
-import type { StatusUpdate } from "../state/deployment-writes.ts";
-import { deploymentActive, hasAutoPromote, isHealthy, isUnhealthy, ranSuccessfully, requiresPromotion, serverTerminal, terminal } from "../state/facts.ts";
-import { newDeployment } from "../state/records.ts";
 import type { Node } from "../state/cluster-types.ts";
-import type { AllocMetric, Allocation, Deployment, Evaluation, Job, TaskGroup } from "../state/types.ts";
+import type { StatusUpdate } from "../state/deployment-writes.ts";
+import {
+  deploymentActive,
+  hasAutoPromote,
+  isHealthy,
+  isUnhealthy,
+  ranSuccessfully,
+  requiresPromotion,
+  serverTerminal,
+  terminal,
+} from "../state/facts.ts";
+import { newDeployment } from "../state/records.ts";
+import type { Allocation, AllocMetric, Deployment, Evaluation, Job, TaskGroup } from "../state/types.ts";
 import type { Tainted } from "./alloc-set.ts";
 import { newAllocation, stoppedAllocation } from "./allocation.ts";
 import type { SchedulerEnvironment } from "./environment.ts";
@@ -10,7 +19,16 @@ import { allocatedResources } from "./fit.ts";
 import { Metrics } from "./metrics.ts";
 import { allocName } from "./names.ts";
 import { inDatacenters, inPool, isReady } from "./node-checks.ts";
-import { type Counts, type DraftState, newGroupState, noUpdates, reasons, type SchedulePlan, type Stop, type UpdateOf } from "./plan-types.ts";
+import {
+  type Counts,
+  type DraftState,
+  newGroupState,
+  noUpdates,
+  reasons,
+  type SchedulePlan,
+  type Stop,
+  type UpdateOf,
+} from "./plan-types.ts";
 import { Selector } from "./select.ts";
 import { latestDeployment } from "./tainted.ts";
 
@@ -61,7 +79,14 @@ class SystemPass {
   #groups: Record<string, DraftState> = {};
   #created = false;
 
-  constructor(env: SchedulerEnvironment, evaluation: Evaluation, job: Job | undefined, tainted: Tainted, updateOf: UpdateOf, sysbatch: boolean) {
+  constructor(
+    env: SchedulerEnvironment,
+    evaluation: Evaluation,
+    job: Job | undefined,
+    tainted: Tainted,
+    updateOf: UpdateOf,
+    sysbatch: boolean,
+  ) {
     this.#env = env;
     this.#eval = evaluation;
     this.#job = job;
@@ -80,7 +105,9 @@ class SystemPass {
     for (const group of job.TaskGroups) this.#queued[group.Name] = 0;
     const selector = new Selector(this.#env, job);
     const nodes = this.#env.state.nodes.sorted().filter((node) => inPool(node, job.NodePool));
-    const eligible = new Map(nodes.filter((node) => isReady(node) && inDatacenters(node, job.Datacenters)).map((node) => [node.ID, node]));
+    const eligible = new Map(
+      nodes.filter((node) => isReady(node) && inDatacenters(node, job.Datacenters)).map((node) => [node.ID, node]),
+    );
     const notReady = new Set(nodes.filter((node) => !isReady(node)).map((node) => node.ID));
     for (const alloc of existing) if (!terminal(alloc)) this.#judge(alloc, job, eligible, notReady, selector);
     for (const node of eligible.values()) this.#fill(node, job, existing);
@@ -135,7 +162,13 @@ class SystemPass {
   }
 
   /** What becomes of an allocation that is there. */
-  #judge(alloc: Allocation, job: Job, eligible: ReadonlyMap<string, Node>, notReady: ReadonlySet<string>, selector: Selector): void {
+  #judge(
+    alloc: Allocation,
+    job: Job,
+    eligible: ReadonlyMap<string, Node>,
+    notReady: ReadonlySet<string>,
+    selector: Selector,
+  ): void {
     const group = job.TaskGroups.find((one) => one.Name === alloc.TaskGroup);
     const index = Number(/\[(\d+)\]$/.exec(alloc.Name)?.[1] ?? 0);
     if (group === undefined || index >= group.Count) {
@@ -171,7 +204,13 @@ class SystemPass {
       if (!(choice instanceof Metrics)) {
         const ports = alloc.AllocatedResources?.Shared;
         const offer = { networks: ports?.Networks ?? null, ports: ports?.Ports ?? null };
-        this.#allocs.push({ ...alloc, Job: job, EvalID: this.#eval.ID, AllocatedResources: allocatedResources(group, offer), DeploymentStatus: null });
+        this.#allocs.push({
+          ...alloc,
+          Job: job,
+          EvalID: this.#eval.ID,
+          AllocatedResources: allocatedResources(group, offer),
+          DeploymentStatus: null,
+        });
         this.#counts(group.Name).InPlaceUpdate++;
         this.#count(group.Name);
         this.#existsFor.add(group.Name);

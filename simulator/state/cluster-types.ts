@@ -19,7 +19,9 @@ export interface NodeResources {
   readonly Cpu: { readonly CpuShares: number; readonly TotalCpuCores: number; readonly ReservableCpuCores: readonly number[] };
   readonly Memory: { readonly MemoryMB: number };
   readonly Disk: { readonly DiskMB: number };
-  readonly Devices: readonly { readonly Vendor: string; readonly Type: string; readonly Name: string; readonly Instances: readonly unknown[] }[] | null;
+  readonly Devices:
+    | readonly { readonly Vendor: string; readonly Type: string; readonly Name: string; readonly Instances: readonly unknown[] }[]
+    | null;
   readonly Networks: readonly unknown[];
   readonly NodeNetworks: readonly unknown[];
   readonly MinDynamicPort: number;
@@ -41,7 +43,9 @@ export interface Node {
   readonly NodeResources: NodeResources;
   readonly ReservedResources: unknown;
   readonly Drivers: Readonly<Record<string, DriverInfo>>;
-  readonly HostVolumes: Readonly<Record<string, { readonly Name: string; readonly Path: string; readonly ReadOnly: boolean }>> | null;
+  readonly HostVolumes: Readonly<
+    Record<string, { readonly Name: string; readonly Path: string; readonly ReadOnly: boolean }>
+  > | null;
   readonly HostNetworks: unknown;
   readonly CSIControllerPlugins: unknown;
   readonly CSINodePlugins: Readonly<Record<string, unknown>> | null;

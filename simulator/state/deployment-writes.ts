@@ -60,7 +60,8 @@ export function countInDeployment(tx: Tx, alloc: Allocation, before: Allocation 
   else if (placed === 0 && was === true && is === false) [healthy, unhealthy] = [-1, 1];
   if (placed === 0 && healthy === 0 && unhealthy === 0) return alloc;
   const status = alloc.DeploymentStatus;
-  const counted = status !== null && healthy + unhealthy !== 0 ? { ...alloc, DeploymentStatus: { ...status, ModifyIndex: tx.index } } : alloc;
+  const counted =
+    status !== null && healthy + unhealthy !== 0 ? { ...alloc, DeploymentStatus: { ...status, ModifyIndex: tx.index } } : alloc;
   const next: DeploymentState = {
     ...group,
     PlacedAllocs: group.PlacedAllocs + placed,
@@ -97,7 +98,9 @@ export function promoteDeployment(tx: Tx, deployment: Deployment, groups: readon
   const canaries = new Set(Object.values(deployment.TaskGroups).flatMap((group) => group.PlacedCanaries ?? []));
   const promotable = tx.state.allocs
     .by("deployment", deployment.ID)
-    .filter((alloc) => canaries.has(alloc.ID) && wanted(alloc.TaskGroup) && !terminal(alloc) && isHealthy(alloc.DeploymentStatus));
+    .filter(
+      (alloc) => canaries.has(alloc.ID) && wanted(alloc.TaskGroup) && !terminal(alloc) && isHealthy(alloc.DeploymentStatus),
+    );
   const lacking = Object.entries(deployment.TaskGroups).flatMap(([name, group]) => {
     if (!wanted(name) || group.DesiredCanaries === 0) return [];
     const have = promotable.filter((alloc) => alloc.TaskGroup === name).length;

@@ -1,4 +1,4 @@
-import type { AllocDeploymentStatus, Allocation, Deployment, Evaluation, Job, TaskGroup } from "./types.ts";
+import type { Allocation, AllocDeploymentStatus, Deployment, Evaluation, Job, TaskGroup } from "./types.ts";
 
 /** Go's zero time, which stands for "never" in Nomad's answers. */
 export const ZERO_TIME = "0001-01-01T00:00:00Z";

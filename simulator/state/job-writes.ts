@@ -94,7 +94,10 @@ function storeSubmission(tx: Tx, job: Job, submission: NonNullable<UpsertJobOpti
   });
   const all = tx.state.job_submission.by("job", scoped(job.Namespace, job.ID)).sort((a, b) => b.Version - a.Version);
   const tagged = new Set(
-    tx.state.job_version.by("job", scoped(job.Namespace, job.ID)).filter((v) => v.VersionTag).map((v) => v.Version),
+    tx.state.job_version
+      .by("job", scoped(job.Namespace, job.ID))
+      .filter((v) => v.VersionTag)
+      .map((v) => v.Version),
   );
   for (const old of all.filter((one) => !tagged.has(one.Version)).slice(6)) {
     tx.delete("job_submission", tx.state.job_submission.keyOf(old));
@@ -131,7 +134,8 @@ function storeScaling(tx: Tx, job: Job, newId: (() => string) | undefined): Job 
 }
 
 function samePolicy(a: ScalingPolicy, b: ScalingPolicy): boolean {
-  const plain = (policy: ScalingPolicy) => JSON.stringify([policy.Type, policy.Min, policy.Max, policy.Enabled, policy.Policy ?? null]);
+  const plain = (policy: ScalingPolicy) =>
+    JSON.stringify([policy.Type, policy.Min, policy.Max, policy.Enabled, policy.Policy ?? null]);
   return plain(a) === plain(b);
 }
 
@@ -149,7 +153,9 @@ export function markStable(tx: Tx, namespace: string, id: string, version: numbe
 
 /** Stops a job: a new version with `Stop`, scaling policies off. */
 export function stopJob(tx: Tx, job: Job, submitTime: number): Job {
-  const groups = job.TaskGroups.map((group) => (group.Scaling ? { ...group, Scaling: { ...group.Scaling, Enabled: false } } : group));
+  const groups = job.TaskGroups.map((group) =>
+    group.Scaling ? { ...group, Scaling: { ...group.Scaling, Enabled: false } } : group,
+  );
   return upsertJob(tx, { ...job, Stop: true, TaskGroups: groups, SubmitTime: submitTime });
 }
 
@@ -175,4 +181,3 @@ export function deleteJob(tx: Tx, job: Job): void {
   tx.delete("periodic_launch", key);
   for (const name of ["allocs", "job_summary", "scaling_event"] as const) tx.touch(name);
 }
-

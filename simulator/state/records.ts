@@ -2,7 +2,12 @@ import { nanos } from "./facts.ts";
 import type { Deployment, Evaluation, Job } from "./types.ts";
 
 /** A new pending evaluation. `now` in milliseconds. */
-export function newEval(id: string, job: Pick<Job, "ID" | "Namespace" | "Priority" | "Type">, triggeredBy: string, now: number): Evaluation {
+export function newEval(
+  id: string,
+  job: Pick<Job, "ID" | "Namespace" | "Priority" | "Type">,
+  triggeredBy: string,
+  now: number,
+): Evaluation {
   return {
     ID: id,
     Namespace: job.Namespace,

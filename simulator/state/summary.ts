@@ -62,7 +62,11 @@ export function summarizeQueued(tx: Tx, namespace: string, jobId: string, queued
   tx.put("job_summary", { ...summary, Summary: { ...summary.Summary, ...groups }, ModifyIndex: tx.index });
 }
 
-const childCounter: Readonly<Record<string, "Pending" | "Running" | "Dead">> = { pending: "Pending", running: "Running", dead: "Dead" };
+const childCounter: Readonly<Record<string, "Pending" | "Running" | "Dead">> = {
+  pending: "Pending",
+  running: "Running",
+  dead: "Dead",
+};
 
 /** Counts a child job in its parent's summary. `from` is "" for a new child. */
 export function summarizeChild(tx: Tx, child: Job, from: string, to: string): void {

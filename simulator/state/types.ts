@@ -343,7 +343,7 @@ export interface Allocation {
   readonly ClientStatus: string;
   readonly ClientDescription: string;
   readonly TaskStates: Readonly<Record<string, TaskState>> | null;
-  readonly AllocStates?: readonly { readonly Field: string; readonly Value: string; readonly Time: string }[] | null;
+  readonly AllocStates?: readonly { readonly Field: string; readonly Value: string; readonly Time: string }[] | null | undefined;
   readonly PreviousAllocation: string;
   readonly NextAllocation: string;
   readonly DeploymentID: string;

@@ -1,0 +1,29 @@
+/** What the sender of a request may do. */
+export interface Access {
+  readonly management: boolean;
+  /** Accessor of the token, "" for none, anonymous and workload identities; stored as NomadTokenID of registered jobs. */
+  readonly tokenId: string;
+  /** Any of the capabilities in the namespace. */
+  ns(namespace: string, ...capabilities: readonly string[]): boolean;
+  /** Any of the capabilities in any namespace; asked for `namespace=*`. */
+  anyNs(...capabilities: readonly string[]): boolean;
+  node(level: "read" | "write"): boolean;
+  agent(level: "read" | "write"): boolean;
+  operator(level: "read" | "write"): boolean;
+  variable(namespace: string, path: string, operation: "list" | "read" | "write" | "destroy"): boolean;
+  /** Whether the namespace may be seen at all. */
+  namespace(namespace: string): boolean;
+}
+
+/** With ACLs off everybody may do everything. */
+export const unrestricted: Access = {
+  management: true,
+  tokenId: "",
+  ns: () => true,
+  anyNs: () => true,
+  node: () => true,
+  agent: () => true,
+  operator: () => true,
+  variable: () => true,
+  namespace: () => true,
+};

@@ -1,0 +1,70 @@
+import { permissionDenied, Refusal } from "../refusal.ts";
+import { upsertEvals } from "../state/eval-writes.ts";
+import { newEval } from "../state/records.ts";
+import { scoped } from "../state/table.ts";
+import type { Allocation } from "../state/types.ts";
+import { checkId } from "./evaluations.ts";
+import { allow, queryFlag } from "./input.ts";
+import type { Call, Reply } from "./message.ts";
+import { byIndexToken, paginate } from "./page.ts";
+import type { Service } from "./service.ts";
+import { allocStub, omitEmpty } from "./views.ts";
+
+/** `GET /v1/allocations`. */
+export async function allocations(service: Service, call: Call): Promise<Reply> {
+  allow(call, "GET");
+  const all = call.namespace === "*";
+  if (all ? !call.access.anyNs("read-job") : !call.access.ns(call.namespace, "read-job")) throw permissionDenied();
+  const prefix = call.request.query.get("prefix") ?? "";
+  const resources = queryFlag(call.request, "resources");
+  const noStates = call.request.query.get("task_states") === "false";
+  const found = await service.blocking.run(call.request, ["allocs"], () => {
+    const rows = [...service.state.allocs.rows.values()]
+      .filter(
+        (one) =>
+          one.ID.startsWith(prefix) && (all ? call.access.ns(one.Namespace, "read-job") : one.Namespace === call.namespace),
+      )
+      .sort((a, b) => a.CreateIndex - b.CreateIndex || (a.ID < b.ID ? -1 : 1));
+    const page = paginate(call.request, rows, (row) => `${row.CreateIndex}.${row.ID}`, byIndexToken);
+    return { index: service.state.allocs.index, value: page };
+  });
+  const json = found.value.rows.map((alloc) => allocStub(alloc, { resources, taskStates: !noStates }));
+  return { json, index: found.index, read: true, nextToken: found.value.nextToken };
+}
+
+/** `GET /v1/allocation/:id`, and `PUT …/stop`. */
+export async function allocation(service: Service, call: Call, [path = ""]: readonly string[]): Promise<Reply> {
+  if (path.endsWith("/stop")) return stop(service, call, path.slice(0, -"/stop".length));
+  allow(call, "GET");
+  checkId(path, "failed to lookup alloc: alloc lookup failed");
+  const found = await service.blocking.run(call.request, ["allocs"], () => {
+    const row = service.state.allocs.get(path);
+    return { index: row?.ModifyIndex ?? service.state.allocs.index, value: row };
+  });
+  if (!call.access.ns(found.value?.Namespace ?? call.namespace, "read-job")) throw permissionDenied();
+  if (found.value === undefined) throw new Refusal(404, "alloc not found", found.index);
+  return { json: whole(found.value), index: found.index, read: true };
+}
+
+/** An allocation with its job, and the legacy fields that clients still read. */
+function whole(alloc: Allocation): unknown {
+  return { ...omitEmpty(alloc), Job: alloc.Job };
+}
+
+/** Moves an allocation elsewhere. */
+function stop(service: Service, call: Call, id: string): Reply {
+  allow(call, "PUT", "POST");
+  const alloc = service.state.allocs.get(id);
+  if (alloc === undefined) throw new Refusal(404, "alloc not found");
+  if (!call.access.ns(alloc.Namespace, "alloc-lifecycle")) throw permissionDenied();
+  const job = service.state.jobs.get(scoped(alloc.Namespace, alloc.JobID)) ?? alloc.Job;
+  const evaluation = newEval(service.newId(), job, "alloc-stop", service.now());
+  const reschedule = queryFlag(call.request, "reschedule");
+  const index = service.state.write("AllocationUpdateDesiredStatus", (tx) => {
+    const transition = { ...alloc.DesiredTransition, Migrate: true, ...(reschedule ? { Reschedule: true } : {}) };
+    tx.put("allocs", { ...alloc, DesiredTransition: transition, ModifyIndex: tx.index });
+    upsertEvals(tx, [evaluation]);
+    return tx.index;
+  });
+  return { json: { EvalID: evaluation.ID, Index: index }, index };
+}

@@ -1,0 +1,193 @@
+import { jobDiff } from "../diff/job-diff.ts";
+import type { ServerJob } from "../jobspec/types.ts";
+import { permissionDenied, Refusal } from "../refusal.ts";
+import { latestDeployment } from "../scheduler/tainted.ts";
+import { clientTerminal } from "../state/facts.ts";
+import { scoped } from "../state/table.ts";
+import { versionsOf } from "../state/versions.ts";
+import { allow, queryFlag, queryNumber } from "./input.ts";
+import type { Call, Reply } from "./message.ts";
+import type { Service } from "./service.ts";
+import { allocStub, omitEmpty } from "./views.ts";
+
+/** Refuses with 403 unless the sender has any of the capabilities in the namespace of the query. */
+export function need(call: Call, ...capabilities: readonly string[]): void {
+  if (!call.access.ns(call.namespace, ...capabilities)) throw permissionDenied();
+}
+
+/** `GET /v1/job/:id`. */
+export async function readJob(service: Service, call: Call, id: string): Promise<Reply> {
+  need(call, "read-job");
+  const found = await service.blocking.run(call.request, ["jobs"], () => {
+    const row = service.state.jobs.get(scoped(call.namespace, id));
+    return { index: row?.ModifyIndex ?? service.state.jobs.index, value: row };
+  });
+  if (found.value === undefined) throw new Refusal(404, "job not found", found.index);
+  return { json: found.value, index: found.index, read: true };
+}
+
+export async function scaleStatus(service: Service, call: Call, id: string): Promise<Reply> {
+  need(call, "read-job", "read-job-scaling");
+  const { state } = service;
+  const key = scoped(call.namespace, id);
+  const found = await service.blocking.run(call.request, ["jobs", "allocs", "scaling_event"], () => {
+    const row = state.jobs.get(key);
+    if (row === undefined) return { index: state.index, value: undefined };
+    const allocs = state.allocs
+      .by("job", key)
+      .filter((alloc) => !alloc.DeploymentStatus?.Canary && alloc.DesiredStatus === "run" && !clientTerminal(alloc));
+    const events = state.scaling_event.get(key);
+    const groups = row.TaskGroups.map((group) => {
+      const own = allocs.filter((alloc) => alloc.TaskGroup === group.Name);
+      return [
+        group.Name,
+        {
+          Desired: group.Count,
+          Placed: own.length,
+          Running: own.filter((alloc) => alloc.ClientStatus === "running").length,
+          Healthy: own.filter((alloc) => alloc.DeploymentStatus?.Healthy === true).length,
+          Unhealthy: own.filter((alloc) => alloc.DeploymentStatus?.Healthy === false).length,
+          Events: events?.ScalingEvents[group.Name] ?? null,
+        },
+      ];
+    });
+    const index = Math.max(row.ModifyIndex, events?.ModifyIndex ?? 0, ...allocs.map((alloc) => alloc.ModifyIndex));
+    const value = {
+      JobID: id,
+      Namespace: row.Namespace,
+      JobCreateIndex: row.CreateIndex,
+      JobModifyIndex: row.ModifyIndex,
+      JobStopped: row.Stop,
+      TaskGroups: Object.fromEntries(groups),
+    };
+    return { index, value };
+  });
+  if (found.value === undefined) throw new Refusal(404, "job not found", found.index);
+  return { json: found.value, index: found.index, read: true };
+}
+
+export async function summary(service: Service, call: Call, id: string): Promise<Reply> {
+  allow(call, "GET");
+  need(call, "read-job");
+  const found = await service.blocking.run(call.request, ["job_summary"], () => {
+    const row = service.state.job_summary.get(scoped(call.namespace, id));
+    return { index: row?.ModifyIndex ?? service.state.job_summary.index, value: row };
+  });
+  if (found.value === undefined) throw new Refusal(404, "job not found", found.index);
+  return { json: found.value, index: found.index, read: true };
+}
+
+export async function versions(service: Service, call: Call, id: string): Promise<Reply> {
+  allow(call, "GET");
+  const diffs = queryFlag(call.request, "diffs");
+  need(call, "read-job");
+  const found = await service.blocking.run(call.request, ["job_version"], () => {
+    const rows = versionsOf(service.state, call.namespace, id);
+    const index = rows.length > 0 ? Math.max(...rows.map((row) => row.ModifyIndex)) : service.state.job_version.index;
+    return { index, value: rows };
+  });
+  if (found.value.length === 0) throw new Refusal(404, "job versions not found", found.index);
+  const pairs = found.value.slice(0, -1).map((row, i) => jobDiff(found.value[i + 1] as ServerJob, row as ServerJob, true));
+  return { json: { Versions: found.value, Diffs: diffs ? pairs : null }, index: found.index, read: true };
+}
+
+export async function submission(service: Service, call: Call, id: string): Promise<Reply> {
+  allow(call, "GET");
+  const version = queryNumber(call.request, "version");
+  need(call, "read-job");
+  const found = await service.blocking.run(call.request, ["job_submission"], () => {
+    const row = service.state.job_submission.get(`${scoped(call.namespace, id)}\u0000${version}`);
+    return { index: row?.JobModifyIndex ?? 0, value: row };
+  });
+  if (found.value === undefined) throw new Refusal(404, "job source not found", found.index);
+  const flags = Object.entries(found.value.VariableFlags ?? {}).map(([name, value]) => [name, unescape(value)]);
+  const VariableFlags = found.value.VariableFlags === null ? null : Object.fromEntries(flags);
+  return { json: { ...found.value, VariableFlags }, index: found.index, read: true };
+}
+
+/** Flags are stored escaped for a query and shown plain. */
+function unescape(value: string): string {
+  try {
+    return decodeURIComponent(value.replaceAll("+", " "));
+  } catch {
+    return value;
+  }
+}
+
+export async function allocations(service: Service, call: Call, id: string): Promise<Reply> {
+  allow(call, "GET");
+  const all = queryFlag(call.request, "all");
+  need(call, "read-job");
+  const { state } = service;
+  const found = await service.blocking.run(call.request, ["allocs"], () => {
+    const current = state.jobs.get(scoped(call.namespace, id));
+    const rows = state.allocs
+      .by("job", scoped(call.namespace, id))
+      .filter((alloc) => all || current === undefined || alloc.Job.CreateIndex === current.CreateIndex)
+      .sort((a, b) => (a.ID < b.ID ? -1 : 1));
+    return { index: state.allocs.index, value: rows };
+  });
+  return { json: found.value.map((alloc) => allocStub(alloc)), index: found.index, read: true };
+}
+
+export async function evaluations(service: Service, call: Call, id: string): Promise<Reply> {
+  allow(call, "GET");
+  need(call, "read-job");
+  const found = await service.blocking.run(call.request, ["evals"], () => ({
+    index: service.state.evals.index,
+    value: service.state.evals.by("job", scoped(call.namespace, id)),
+  }));
+  const sorted = [...found.value].sort((a, b) => (a.ID < b.ID ? -1 : 1));
+  return { json: sorted.map(omitEmpty), index: found.index, read: true };
+}
+
+export async function deployments(service: Service, call: Call, id: string): Promise<Reply> {
+  allow(call, "GET");
+  const all = queryFlag(call.request, "all");
+  need(call, "read-job");
+  const { state } = service;
+  const found = await service.blocking.run(call.request, ["deployment"], () => {
+    const current = state.jobs.get(scoped(call.namespace, id));
+    const rows = state.deployment
+      .by("job", scoped(call.namespace, id))
+      .filter((one) => all || current === undefined || one.JobCreateIndex === current.CreateIndex);
+    return { index: state.deployment.index, value: rows };
+  });
+  return { json: found.value, index: found.index, read: true };
+}
+
+export async function deployment(service: Service, call: Call, id: string): Promise<Reply> {
+  allow(call, "GET");
+  need(call, "read-job");
+  const { state } = service;
+  const found = await service.blocking.run(call.request, ["deployment"], () => {
+    const row = latestDeployment(state, call.namespace, id);
+    return { index: row?.ModifyIndex ?? state.deployment.index, value: row ?? null };
+  });
+  return { json: found.value, index: found.index, read: true };
+}
+
+export function services(_service: Service, call: Call): Reply {
+  allow(call, "GET");
+  need(call, "read-job");
+  return { json: [], index: 1, read: true };
+}
+
+export function actions(service: Service, call: Call, id: string): Reply {
+  allow(call, "GET");
+  need(call, "read-job");
+  const row = service.state.jobs.get(scoped(call.namespace, id));
+  if (row === undefined) throw new Refusal(404, "job not found", service.state.jobs.index);
+  const list = row.TaskGroups.flatMap((group) =>
+    group.Tasks.flatMap((task) =>
+      ((task["Actions"] as { Name: string; Command: string; Args: unknown }[] | null) ?? []).map((action) => ({
+        Name: action.Name,
+        Command: action.Command,
+        Args: action.Args,
+        TaskGroupName: group.Name,
+        TaskName: task.Name,
+      })),
+    ),
+  );
+  return { json: { Actions: list }, index: row.ModifyIndex, read: true };
+}

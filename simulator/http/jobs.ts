@@ -1,0 +1,252 @@
+import { AdmissionError, type ApiJob, ParseFailure } from "../jobspec/types.ts";
+import { admitContext } from "../operations/context.ts";
+import { register } from "../operations/register.ts";
+import { permissionDenied, Refusal } from "../refusal.ts";
+import { scoped } from "../state/table.ts";
+import type { Job } from "../state/types.ts";
+import { allow, bodyOf, field, flag, number, queryFlag, record, text, textMap } from "./input.ts";
+import type { Call, Reply } from "./message.ts";
+import { byText, paginate } from "./page.ts";
+import type { Service } from "./service.ts";
+import { jobStub } from "./views.ts";
+
+/** `GET /v1/jobs`, and register by `PUT /v1/jobs`. */
+export async function jobs(service: Service, call: Call): Promise<Reply> {
+  allow(call, "GET", "PUT", "POST");
+  if (call.request.method !== "GET") return registerJob(service, call, undefined);
+  const all = call.namespace === "*";
+  if (all ? !call.access.anyNs("list-jobs") : !call.access.ns(call.namespace, "list-jobs")) throw permissionDenied();
+  const { query } = call.request;
+  const prefix = query.get("prefix") ?? "";
+  const meta = queryFlag(call.request, "meta");
+  const { state } = service;
+  const found = await service.blocking.run(call.request, ["jobs", "job_summary"], () => {
+    const rows = state.jobs.sorted().filter((job) => {
+      if (!job.ID.startsWith(prefix)) return false;
+      return all ? call.access.ns(job.Namespace, "list-jobs") : job.Namespace === call.namespace;
+    });
+    const page = paginate(call.request, rows, (job) => `${job.Namespace}.${job.ID}`, byText);
+    return { index: state.indexOf("jobs", "job_summary"), value: page };
+  });
+  const stubs = found.value.rows.map((job) => jobStub(job, state.job_summary.get(scoped(job.Namespace, job.ID)), meta));
+  return { json: stubs, index: found.index, read: true, nextToken: found.value.nextToken };
+}
+
+/** The job of a request body, admitted: with the server's defaults, refused where the server refuses it. */
+export function admitted(
+  service: Service,
+  call: Call,
+  job: unknown,
+  fields: Readonly<Record<string, unknown>>,
+): { job: Job; warnings: string } {
+  const namespace = call.request.query.get("namespace") || text(fields, "Namespace") || undefined;
+  const region = text(fields, "Region") || call.request.query.get("region") || undefined;
+  const context = admitContext(service, namespace, region);
+  const wanted = region ?? text(job as Record<string, unknown>, "Region");
+  if (wanted !== "" && wanted !== "global" && wanted !== service.region) throw new Refusal(500, "No path to region");
+  const { job: server, warnings } = service.rules.admit(job as ApiJob, context);
+  return { job: server as unknown as Job, warnings };
+}
+
+/** Turns what the pure half refuses into answers. */
+export function refusing<T>(fn: () => T): T {
+  try {
+    return fn();
+  } catch (error) {
+    if (error instanceof AdmissionError) throw new Refusal(error.status, error.message);
+    if (error instanceof ParseFailure) throw new Refusal(400, error.message);
+    throw error;
+  }
+}
+
+/** Register by either path (nomad-api §3). */
+export function registerJob(service: Service, call: Call, pathId: string | undefined): Reply {
+  const body = bodyOf(call.request);
+  const raw = field(body, "Job");
+  if (raw === undefined) throw new Refusal(400, "Job must be specified");
+  const id = field(raw as Record<string, unknown>, "ID");
+  if (id === undefined) throw new Refusal(400, "Job ID hasn't been provided");
+  if (pathId !== undefined && id !== pathId) throw new Refusal(400, "Job ID does not match name");
+  return refusing(() => {
+    if (rejects(service, call)) throw registrationDisabled();
+    const { job, warnings } = admitted(service, call, raw, body);
+    if (!call.access.ns(job.Namespace, "submit-job", "register-job")) throw permissionDenied();
+    const submission = record(body, "Submission");
+    const size = submission === undefined ? 0 : Buffer.byteLength(text(submission, "Source"));
+    const dropped = size > 1_000_000;
+    const done = register(
+      service,
+      { ...job, NomadTokenID: call.access.tokenId },
+      {
+        enforceIndex: flag(body, "EnforceIndex") ? number(body, "JobModifyIndex") : undefined,
+        preserveCounts: flag(body, "PreserveCounts"),
+        preserveResources: flag(body, "PreserveResources"),
+        evalPriority: number(body, "EvalPriority"),
+        submission: submission === undefined || dropped ? undefined : submissionOf(submission),
+      },
+    );
+    return {
+      json: {
+        EvalID: done.evalId,
+        EvalCreateIndex: done.evalCreateIndex,
+        JobModifyIndex: done.jobModifyIndex,
+        Warnings: dropped ? withWarning(warnings, sizeWarning(size)) : warnings,
+        Index: done.index,
+        LastContact: 0,
+        KnownLeader: false,
+        NextToken: "",
+      },
+      index: done.index,
+    };
+  });
+}
+
+function sizeWarning(size: number): string {
+  return `job source size of ${(size / 1_000_000).toFixed(1)} MB exceeds maximum of 1.0 MB and will be discarded`;
+}
+
+function withWarning(warnings: string, more: string): string {
+  return warnings === "" ? `1 warning:\n\n* ${more}` : `${warnings}\n* ${more}`;
+}
+
+/** An operator switched registration off for all but management tokens. */
+export function rejects(service: Service, call: Call): boolean {
+  return (service.state.scheduler_config.get("")?.RejectJobRegistration ?? false) && service.acls && !call.access.management;
+}
+
+export function registrationDisabled(): Refusal {
+  return new Refusal(403, "Job registration, dispatch, and scale are disabled by the scheduler configuration");
+}
+
+function submissionOf(fields: Readonly<Record<string, unknown>>) {
+  const flags = textMap(fields, "VariableFlags");
+  return {
+    Source: text(fields, "Source"),
+    Format: text(fields, "Format"),
+    VariableFlags: Object.keys(flags).length === 0 ? null : flags,
+    Variables: text(fields, "Variables"),
+  };
+}
+
+/** `PUT /v1/jobs/parse` (nomad-api §1). */
+export async function parse(service: Service, call: Call): Promise<Reply> {
+  allow(call, "PUT", "POST");
+  const allowed =
+    call.namespace === "*"
+      ? call.access.anyNs("parse-job", "submit-job")
+      : call.access.ns(call.namespace, "parse-job", "submit-job");
+  if (!allowed) throw permissionDenied();
+  const body = bodyOf(call.request);
+  const hcl = text(body, "JobHCL");
+  if (hcl === "") throw new Refusal(400, "Job spec is empty");
+  const input = { hcl, variables: text(body, "Variables"), canonicalize: flag(body, "Canonicalize") };
+  try {
+    return { json: await service.rules.parse(input) };
+  } catch (error) {
+    return refusing<never>(() => {
+      throw error;
+    });
+  }
+}
+
+/** `PUT /v1/validate/job`. */
+export function validate(service: Service, call: Call): Reply {
+  allow(call, "PUT", "POST");
+  const body = bodyOf(call.request);
+  const raw = field(body, "Job");
+  if (raw === undefined) throw new Refusal(400, "Job must be specified");
+  const namespace = call.request.query.get("namespace") || text(body, "Namespace") || undefined;
+  const region = text(body, "Region") || call.request.query.get("region") || undefined;
+  if (!call.access.ns(namespace ?? "default", "read-job")) throw permissionDenied();
+  return refusing(() => ({ json: service.rules.validate(raw as ApiJob, admitContext(service, namespace, region)) }));
+}
+
+/** `GET|POST /v1/jobs/statuses`, the list behind the UI (nomad-api §7.3). */
+export async function statuses(service: Service, call: Call): Promise<Reply> {
+  allow(call, "GET", "PUT", "POST");
+  const post = call.request.method !== "GET";
+  const body = post ? bodyOf(call.request) : {};
+  const wanted = new Set(
+    (Array.isArray(field(body, "Jobs")) ? (field(body, "Jobs") as Record<string, unknown>[]) : []).map((one) =>
+      scoped(text(one, "Namespace") || call.namespace, text(one, "ID")),
+    ),
+  );
+  const children = post ? flag(body, "IncludeChildren") : queryFlag(call.request, "include_children");
+  const all = call.namespace === "*";
+  if (all ? !call.access.anyNs("read-job") : !call.access.ns(call.namespace, "read-job")) throw permissionDenied();
+  const { state } = service;
+  const tables = ["jobs", "allocs", "deployment"] as const;
+  const found = await service.blocking.run(call.request, tables, () => {
+    const rows = state.jobs
+      .sorted()
+      .filter((job) => {
+        if (wanted.size > 0) return wanted.has(scoped(job.Namespace, job.ID)) && call.access.ns(job.Namespace, "read-job");
+        if (job.ParentID !== "" && !children) return false;
+        return all ? call.access.ns(job.Namespace, "read-job") : job.Namespace === call.namespace;
+      })
+      .sort((a, b) => b.ModifyIndex - a.ModifyIndex);
+    const page = paginate(
+      call.request,
+      rows,
+      (job) => `${job.ModifyIndex}.${job.Namespace}.${job.ID}`,
+      (a, b) => Number(b.split(".")[0]) - Number(a.split(".")[0]),
+    );
+    return { index: state.indexOf(...tables), value: page };
+  });
+  return {
+    json: found.value.rows.map((job) => status(service, job)),
+    index: found.index,
+    read: true,
+    nextToken: found.value.nextToken,
+  };
+}
+
+function status(service: Service, job: Job): unknown {
+  const { state } = service;
+  const key = scoped(job.Namespace, job.ID);
+  const deployment = state.deployment.by("job", key).sort((a, b) => b.CreateIndex - a.CreateIndex)[0];
+  const groups = Object.values(deployment?.TaskGroups ?? {});
+  const waiting = groups.filter((group) => group.DesiredCanaries > 0 && !group.Promoted);
+  const childStatuses = state.jobs.by("parent", key).map((child) => child.Status);
+  const parent = job.Periodic || (job.ParameterizedJob && !job.Dispatched);
+  return {
+    ID: job.ID,
+    Namespace: job.Namespace,
+    Name: job.Name,
+    Type: job.Type,
+    NodePool: job.NodePool,
+    Datacenters: job.Datacenters ?? null,
+    Priority: job.Priority,
+    Version: job.Version,
+    SubmitTime: job.SubmitTime,
+    ModifyIndex: job.ModifyIndex,
+    Allocs: state.allocs.by("job", key).map((alloc) => ({
+      ID: alloc.ID,
+      Group: alloc.TaskGroup,
+      ClientStatus: alloc.ClientStatus,
+      NodeID: alloc.NodeID,
+      DeploymentStatus: { Canary: alloc.DeploymentStatus?.Canary ?? false, Healthy: alloc.DeploymentStatus?.Healthy ?? null },
+      JobVersion: alloc.Job.Version,
+      FollowupEvalID: alloc.FollowupEvalID,
+      HasPausedTask: false,
+    })),
+    GroupCountSum: job.TaskGroups.reduce((sum, group) => sum + group.Count, 0),
+    ChildStatuses: parent ? childStatuses : null,
+    ParentID: job.ParentID,
+    LatestDeployment:
+      deployment === undefined
+        ? null
+        : {
+            ID: deployment.ID,
+            IsActive: !["failed", "successful", "cancelled"].includes(deployment.Status),
+            JobVersion: deployment.JobVersion,
+            Status: deployment.Status,
+            StatusDescription: deployment.StatusDescription,
+            AllAutoPromote: groups.every((group) => group.AutoPromote),
+            RequiresPromotion: deployment.Status === "running" && waiting.length > 0,
+          },
+    Stop: job.Stop,
+    IsPack: job.Meta?.["pack.name"] !== undefined,
+    Status: job.Status,
+  };
+}

@@ -1,0 +1,87 @@
+import { permissionDenied, Refusal } from "../refusal.ts";
+import type { Namespace } from "../state/cluster-types.ts";
+import { terminal } from "../state/facts.ts";
+import { allow, bodyOf, field, record, text, textMap } from "./input.ts";
+import type { Call, Reply } from "./message.ts";
+import { byText, paginate } from "./page.ts";
+import type { Service } from "./service.ts";
+
+/** `GET /v1/namespaces`: those that the sender may see. */
+export async function namespaces(service: Service, call: Call): Promise<Reply> {
+  allow(call, "GET");
+  const prefix = call.request.query.get("prefix") ?? "";
+  const found = await service.blocking.run(call.request, ["namespaces"], () => {
+    const rows = service.state.namespaces
+      .sorted()
+      .filter((one) => one.Name.startsWith(prefix) && call.access.namespace(one.Name));
+    return { index: service.state.namespaces.index, value: paginate(call.request, rows, (one) => one.Name, byText) };
+  });
+  return { json: found.value.rows, index: found.index, read: true, nextToken: found.value.nextToken };
+}
+
+/** `/v1/namespace` and `/v1/namespace/:name`. */
+export async function namespace(service: Service, call: Call, [name = ""]: readonly string[]): Promise<Reply> {
+  allow(call, "GET", "PUT", "POST", "DELETE");
+  if (call.request.method === "DELETE") return remove(service, call, name);
+  if (call.request.method !== "GET") return put(service, call, name);
+  const found = await service.blocking.run(call.request, ["namespaces"], () => {
+    const row = service.state.namespaces.get(name);
+    return { index: row?.ModifyIndex ?? service.state.namespaces.index, value: row };
+  });
+  if (!call.access.namespace(name)) throw permissionDenied();
+  if (found.value === undefined) throw new Refusal(404, "Namespace not found", found.index);
+  return { json: found.value, index: found.index, read: true };
+}
+
+function put(service: Service, call: Call, pathName: string): Reply {
+  const body = bodyOf(call.request);
+  const name = text(body, "Name");
+  if (pathName !== "" && name !== pathName) throw new Refusal(400, "Namespace name does not match request path");
+  if (!call.access.management) throw permissionDenied();
+  if (!/^[a-zA-Z0-9-]{1,128}$/.test(name)) {
+    throw new Refusal(
+      500,
+      `Invalid namespace "${name}": 1 error occurred:\n\t* invalid name "${name}". Must match regex ^[a-zA-Z0-9-]{1,128}$\n\n`,
+    );
+  }
+  const meta = textMap(body, "Meta");
+  const index = service.state.write("NamespaceUpsert", (tx) => {
+    const old = tx.state.namespaces.get(name);
+    const row: Namespace = {
+      Name: name,
+      Description: text(body, "Description"),
+      Quota: "",
+      Capabilities: (record(body, "Capabilities") as Namespace["Capabilities"] | undefined) ?? null,
+      NodePoolConfiguration: field(body, "NodePoolConfiguration") ?? null,
+      VaultConfiguration: field(body, "VaultConfiguration") ?? null,
+      ConsulConfiguration: field(body, "ConsulConfiguration") ?? null,
+      Meta: Object.keys(meta).length === 0 ? null : meta,
+      Hash: "",
+      CreateIndex: old?.CreateIndex ?? tx.index,
+      ModifyIndex: tx.index,
+    };
+    tx.put("namespaces", row);
+    return tx.index;
+  });
+  return { index };
+}
+
+/** Refused while something in it lives; the default one stays. */
+function remove(service: Service, call: Call, name: string): Reply {
+  if (!call.access.management) throw permissionDenied();
+  const { state } = service;
+  if (name === "default") throw new Refusal(500, "can not delete default namespace");
+  if (state.namespaces.get(name) === undefined) throw new Refusal(500, `namespace "${name}" not found`);
+  const jobs = [...state.jobs.rows.values()].some((job) => job.Namespace === name && job.Status !== "dead");
+  const allocs = [...state.allocs.rows.values()].some((alloc) => alloc.Namespace === name && !terminal(alloc));
+  const list = (what: string) =>
+    new Refusal(500, `1 error occurred:\n\t* namespace "${name}" has ${what} in regions: [${service.region}]\n\n`);
+  if (jobs) throw list("non-terminal jobs");
+  if (allocs) throw list("non-terminal allocations");
+  if ([...state.variables.rows.values()].some((one) => one.Namespace === name)) throw list("variables");
+  const index = state.write("NamespaceDelete", (tx) => {
+    tx.delete("namespaces", name);
+    return tx.index;
+  });
+  return { index };
+}

@@ -1,0 +1,60 @@
+import { agent, health, regions, schedulerConfiguration, status, system } from "./agent.ts";
+import { allocation, allocations } from "./allocations.ts";
+import { deployment, deployments } from "./deployments.ts";
+import { countEvaluations, evaluation, evaluations } from "./evaluations.ts";
+import { job } from "./job.ts";
+import { jobs, parse, statuses, validate } from "./jobs.ts";
+import { logs } from "./logs.ts";
+import type { Call, Handler, Reply } from "./message.ts";
+import { namespace, namespaces } from "./namespaces.ts";
+import { node, nodes, pool, pools } from "./nodes.ts";
+import type { Service } from "./service.ts";
+
+type Route = (service: Service, call: Call, params: readonly string[]) => Reply | Promise<Reply>;
+
+/** Exact paths, and prefixes that end with a slash. */
+const routes: readonly (readonly [string, Route])[] = [
+  ["/v1/jobs", jobs],
+  ["/v1/jobs/parse", parse],
+  ["/v1/jobs/statuses", statuses],
+  ["/v1/job/", job],
+  ["/v1/validate/job", validate],
+  ["/v1/evaluations", evaluations],
+  ["/v1/evaluations/count", countEvaluations],
+  ["/v1/evaluation/", evaluation],
+  ["/v1/allocations", allocations],
+  ["/v1/allocation/", allocation],
+  ["/v1/deployments", deployments],
+  ["/v1/deployment/", deployment],
+  ["/v1/nodes", nodes],
+  ["/v1/node/pools", pools],
+  ["/v1/node/pool/", pool],
+  ["/v1/node/", node],
+  ["/v1/namespaces", namespaces],
+  ["/v1/namespace", namespace],
+  ["/v1/namespace/", namespace],
+  ["/v1/client/fs/logs/", logs],
+  ["/v1/status/", status],
+  ["/v1/regions", regions],
+  ["/v1/agent/health", health],
+  ["/v1/agent/", agent],
+  ["/v1/system/", system],
+  ["/v1/operator/scheduler/configuration", schedulerConfiguration],
+];
+
+const exact = new Map(routes.filter(([path]) => !path.endsWith("/")));
+const prefixes = routes.filter(([path]) => path.endsWith("/")).sort(([a], [b]) => b.length - a.length);
+
+/** The handler of a path with what follows its prefix, or undefined for a path that Nomad does not know. */
+export function route(
+  service: Service,
+  path: string,
+): { readonly handler: Handler; readonly params: readonly string[] } | undefined {
+  const found = exact.get(path);
+  if (found !== undefined) return { handler: (call, params) => found(service, call, params), params: [] };
+  for (const [prefix, one] of prefixes) {
+    if (path.startsWith(prefix))
+      return { handler: (call, params) => one(service, call, params), params: [path.slice(prefix.length)] };
+  }
+  return undefined;
+}

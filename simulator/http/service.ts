@@ -1,0 +1,23 @@
+import type { Access } from "../acl/access.ts";
+import type { EventBroker } from "../events/broker.ts";
+import type { Faults } from "../faults.ts";
+import type { Operations } from "../operations/context.ts";
+import type { Drainer } from "../operations/nodes.ts";
+import type { Periodic } from "../operations/periodic.ts";
+import type { Clients } from "../tasks/client.ts";
+import type { BlockingQueries } from "./blocking.ts";
+
+/** What routes work with. */
+export interface Service extends Operations {
+  readonly clients: Clients;
+  readonly broker: EventBroker;
+  readonly periodic: Periodic;
+  readonly drainer: Drainer;
+  readonly blocking: BlockingQueries;
+  readonly version: string;
+  readonly datacenter: string;
+  readonly acls: boolean;
+  readonly faults: Faults;
+  /** What somebody without any token may do. */
+  readonly nobody: Access;
+}

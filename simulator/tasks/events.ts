@@ -1,0 +1,30 @@
+import { nanos } from "../state/facts.ts";
+import type { TaskEvent, TaskState } from "../state/types.ts";
+
+/** Nomad keeps the last ten events of a task. */
+const kept = 10;
+
+/** A task's event, with the text that the command line and the UI show. `now` in milliseconds. */
+export function taskEvent(
+  type: string,
+  display: string,
+  now: number,
+  details: Readonly<Record<string, string>> = {},
+  more: Readonly<Record<string, unknown>> = {},
+): TaskEvent {
+  return { Type: type, Time: nanos(now), DisplayMessage: display, Message: "", Details: details, ...more };
+}
+
+export function withEvents(state: TaskState, ...events: readonly TaskEvent[]): TaskState {
+  return { ...state, Events: [...state.Events, ...events].slice(-kept) };
+}
+
+export const newTaskState: TaskState = {
+  State: "pending",
+  Failed: false,
+  Restarts: 0,
+  LastRestart: null,
+  StartedAt: null,
+  FinishedAt: null,
+  Events: [],
+};
