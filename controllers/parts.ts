@@ -107,6 +107,7 @@ export function buildParts(deps: OperatorDeps): Parts {
     apply,
     hooks,
     decisions,
+    orphans,
     loops,
     edges,
     timers,
