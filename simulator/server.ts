@@ -26,6 +26,7 @@ import { setUp } from "./setup.ts";
 import { type Snapshot, State } from "./state/state.ts";
 import type { Job } from "./state/types.ts";
 import type { BehaviourHook } from "./tasks/behaviour.ts";
+import { LockTimers } from "./variables/locks.ts";
 import { Clients } from "./tasks/client.ts";
 
 export interface SimulatorOptions {
@@ -110,6 +111,7 @@ export class Simulator {
       drainer: new Drainer(operations),
       blocking: new BlockingQueries(this.state, this.#timers, this.#random),
       faults: this.faults,
+      locks: new LockTimers(this.state, this.#timers),
       version: options.version ?? "2.0.6-dev",
       datacenter: "dc1",
       acls: options.acl ?? false,

@@ -9,6 +9,7 @@ import type { Call, Handler, Reply } from "./message.ts";
 import { namespace, namespaces } from "./namespaces.ts";
 import { node, nodes, pool, pools } from "./nodes.ts";
 import type { Service } from "./service.ts";
+import { variable, variables } from "./variables.ts";
 
 type Route = (service: Service, call: Call, params: readonly string[]) => Reply | Promise<Reply>;
 
@@ -33,6 +34,8 @@ const routes: readonly (readonly [string, Route])[] = [
   ["/v1/namespaces", namespaces],
   ["/v1/namespace", namespace],
   ["/v1/namespace/", namespace],
+  ["/v1/vars", variables],
+  ["/v1/var/", variable],
   ["/v1/client/fs/logs/", logs],
   ["/v1/status/", status],
   ["/v1/regions", regions],

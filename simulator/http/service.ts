@@ -5,6 +5,7 @@ import type { Operations } from "../operations/context.ts";
 import type { Drainer } from "../operations/nodes.ts";
 import type { Periodic } from "../operations/periodic.ts";
 import type { Clients } from "../tasks/client.ts";
+import type { LockTimers } from "../variables/locks.ts";
 import type { BlockingQueries } from "./blocking.ts";
 
 /** What routes work with. */
@@ -18,6 +19,7 @@ export interface Service extends Operations {
   readonly datacenter: string;
   readonly acls: boolean;
   readonly faults: Faults;
+  readonly locks: LockTimers;
   /** What somebody without any token may do. */
   readonly nobody: Access;
 }

@@ -1,7 +1,7 @@
 import { annotateDiff } from "../diff/annotate.ts";
 import { jobDiff } from "../diff/job-diff.ts";
 import type { DesiredUpdates, ServerJob } from "../jobspec/types.ts";
-import { isPeriodic, rfc3339, ZERO_TIME } from "../state/facts.ts";
+import { isPeriodic, rfc3339 } from "../state/facts.ts";
 import { newEval } from "../state/records.ts";
 import { scoped } from "../state/table.ts";
 import type { AllocMetric, Evaluation, Job } from "../state/types.ts";
@@ -15,7 +15,7 @@ export interface PlanAnswer {
   readonly JobModifyIndex: number;
   readonly CreatedEvals: readonly Evaluation[] | null;
   readonly Diff: ReturnType<typeof jobDiff> | null;
-  readonly NextPeriodicLaunch: string;
+  readonly NextPeriodicLaunch: string | null;
   readonly Warnings: string;
   readonly Index: number;
 }
@@ -49,7 +49,7 @@ export function planJob(ops: Operations, admitted: Job, diff: boolean, warnings:
         ? plan.followups
         : null,
     Diff: found,
-    NextPeriodicLaunch: isPeriodic(job) && job.Periodic?.Enabled ? launchText(job, ops.now()) : ZERO_TIME,
+    NextPeriodicLaunch: isPeriodic(job) && job.Periodic?.Enabled ? launchText(job, ops.now()) : null,
     Warnings: warnings,
     Index: index,
   };
@@ -68,7 +68,7 @@ function asServer(job: Job | undefined): ServerJob | undefined {
   return job as ServerJob | undefined;
 }
 
-function launchText(job: Job, now: number): string {
+function launchText(job: Job, now: number): string | null {
   const next = nextLaunch(job, now);
-  return next === undefined ? ZERO_TIME : rfc3339(next);
+  return next === undefined ? null : rfc3339(next);
 }

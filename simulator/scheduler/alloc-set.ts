@@ -61,7 +61,7 @@ function classOf(alloc: Allocation, tainted: Tainted, now: number): keyof Classe
   const node = tainted.get(alloc.NodeID);
   if (reconnect && alloc.DesiredStatus === "run" && alloc.ClientStatus === "failed") return "reconnecting";
   if (terminal(alloc) && !reconnect) {
-    if (serverTerminal(alloc)) return alloc.DesiredTransition.DisableMigrationPlacement ? "untainted" : "ignore";
+    if (serverTerminal(alloc)) return alloc.DesiredTransition.MigrateDisablePlacement ? "untainted" : "ignore";
     return alloc.DeploymentStatus?.Canary && alloc.DesiredTransition.Migrate ? "migrate" : "untainted";
   }
   if (expired(alloc, now)) return "lost";
@@ -143,7 +143,7 @@ export function byRescheduling(
 /** Allocations about which the reschedule policy has no say. A batch allocation that ended well stays forever. */
 function settled(alloc: Allocation, batch: boolean): "untainted" | "ignore" | undefined {
   if (batch) {
-    if (alloc.DesiredTransition.DisableMigrationPlacement) return "untainted";
+    if (alloc.DesiredTransition.MigrateDisablePlacement) return "untainted";
     if (alloc.DesiredTransition.Reschedule) return undefined;
     if (alloc.DesiredStatus === "stop") return ranSuccessfully(alloc) ? "untainted" : "ignore";
     if (alloc.DesiredStatus === "evict") return "ignore";

@@ -1,5 +1,5 @@
 import type { Node } from "../state/cluster-types.ts";
-import { nanos, ZERO_TIME } from "../state/facts.ts";
+import { nanos } from "../state/facts.ts";
 import type { Allocation, AllocMetric, Evaluation, Job, TaskGroup } from "../state/types.ts";
 import { allocatedResources, type Offer } from "./fit.ts";
 import type { Stop } from "./plan-types.ts";
@@ -37,14 +37,20 @@ export function newAllocation(from: NewAllocation): Allocation {
     Metrics: from.metrics,
     DesiredStatus: "run",
     DesiredDescription: "",
-    DesiredTransition: { Migrate: null, Reschedule: null, ForceReschedule: null, NoShutdownDelay: null },
+    DesiredTransition: {
+      Migrate: null,
+      Reschedule: null,
+      ForceReschedule: null,
+      NoShutdownDelay: null,
+      MigrateDisablePlacement: null,
+    },
     ClientStatus: "pending",
     ClientDescription: "",
     TaskStates: null,
     PreviousAllocation: from.previous,
     NextAllocation: "",
     DeploymentID: from.deploymentId,
-    DeploymentStatus: from.canary ? { Healthy: null, Timestamp: ZERO_TIME, Canary: true, ModifyIndex: 0 } : null,
+    DeploymentStatus: from.canary ? { Healthy: null, Timestamp: null, Canary: true, ModifyIndex: 0 } : null,
     RescheduleTracker: from.tracker,
     FollowupEvalID: "",
     PreemptedAllocations: null,

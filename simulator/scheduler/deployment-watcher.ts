@@ -1,6 +1,6 @@
 import type { Clock, Timer } from "../../model/clock.ts";
 import { upsertEvals } from "../state/eval-writes.ts";
-import { deploymentActive, groupOf, isHealthy, isUnhealthy, requiresPromotion, terminal, ZERO_TIME } from "../state/facts.ts";
+import { deploymentActive, groupOf, isHealthy, isUnhealthy, requiresPromotion, terminal } from "../state/facts.ts";
 import { scoped } from "../state/table.ts";
 import type { Allocation, Deployment } from "../state/types.ts";
 import { versionAt } from "../state/versions.ts";
@@ -13,7 +13,7 @@ const gather = 2;
 interface Watch {
   check: Timer | undefined;
   deadline: Timer | undefined;
-  deadlineAt: string;
+  deadlineAt: string | null;
   deadlineHit: boolean;
 }
 
@@ -56,7 +56,7 @@ export class DeploymentWatcher {
     }
     let watch = this.#watches.get(current.ID);
     if (watch === undefined) {
-      watch = { check: undefined, deadline: undefined, deadlineAt: ZERO_TIME, deadlineHit: false };
+      watch = { check: undefined, deadline: undefined, deadlineAt: null, deadlineHit: false };
       this.#watches.set(current.ID, watch);
     }
     this.#setDeadline(current, watch);
@@ -72,21 +72,21 @@ export class DeploymentWatcher {
     watch.deadline?.cancel();
     watch.deadlineAt = at;
     watch.deadline =
-      at === ZERO_TIME ? undefined : this.#clock.setTimer(Date.parse(at) - this.#clock.now(), () => this.#overdue(deployment.ID));
+      at === null ? undefined : this.#clock.setTimer(Date.parse(at) - this.#clock.now(), () => this.#overdue(deployment.ID));
   }
 
   /** The earliest time by which a group that is not done must show progress. */
-  #cutoff(deployment: Deployment): string {
+  #cutoff(deployment: Deployment): string | null {
     const allocs = this.#tools.state.allocs.by("deployment", deployment.ID);
-    let next = ZERO_TIME;
+    let next: string | null = null;
     for (const [name, group] of Object.entries(deployment.TaskGroups)) {
       const waiting = group.DesiredCanaries !== 0 && !group.Promoted;
       const healthy = allocs.filter(
         (alloc) => alloc.TaskGroup === name && !terminal(alloc) && isHealthy(alloc.DeploymentStatus),
       ).length;
       if (!waiting && healthy >= group.DesiredTotal) continue;
-      if (group.RequireProgressBy === ZERO_TIME) continue;
-      if (next === ZERO_TIME || group.RequireProgressBy < next) next = group.RequireProgressBy;
+      if (group.RequireProgressBy === null) continue;
+      if (next === null || group.RequireProgressBy < next) next = group.RequireProgressBy;
     }
     return next;
   }

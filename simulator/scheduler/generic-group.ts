@@ -347,7 +347,7 @@ class GroupPass {
     this.#out.desired.Migrate += migrate.size;
     for (const alloc of nameOrder(migrate)) {
       this.#out.stops.push({ alloc, clientStatus: "", description: reasons.migrating, followupEval: "" });
-      if (alloc.Job.Type === "batch" && (alloc.DesiredTransition.Reschedule || alloc.DesiredTransition.DisableMigrationPlacement))
+      if (alloc.Job.Type === "batch" && (alloc.DesiredTransition.Reschedule || alloc.DesiredTransition.MigrateDisablePlacement))
         continue;
       const canary = alloc.DeploymentStatus?.Canary ?? false;
       this.#out.places.push(this.#placement(alloc.Name, { previous: alloc, canary, downgrade: this.#canarying && !canary }));

@@ -1,6 +1,5 @@
 import type { DesiredUpdates, UpdateKind } from "../jobspec/types.ts";
 import type { StatusUpdate } from "../state/deployment-writes.ts";
-import { ZERO_TIME } from "../state/facts.ts";
 import type { Allocation, AllocMetric, Deployment, DeploymentState, Evaluation, Job, TaskGroup } from "../state/types.ts";
 import type { AllocSet } from "./alloc-set.ts";
 
@@ -32,7 +31,7 @@ export function newGroupState(group: TaskGroup): DraftState {
     AutoRevert: used ? update.AutoRevert : false,
     AutoPromote: used ? update.AutoPromote : false,
     ProgressDeadline: used ? update.ProgressDeadline : 0,
-    RequireProgressBy: ZERO_TIME,
+    RequireProgressBy: null,
     Promoted: false,
     PlacedCanaries: null,
     DesiredCanaries: 0,

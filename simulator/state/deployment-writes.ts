@@ -1,5 +1,5 @@
 import { Refusal } from "../refusal.ts";
-import { deploymentActive, isHealthy, nanos, requiresPromotion, rfc3339, terminal, ZERO_TIME } from "./facts.ts";
+import { deploymentActive, isHealthy, nanos, requiresPromotion, rfc3339, terminal } from "./facts.ts";
 import { markStable } from "./job-writes.ts";
 import type { Tx } from "./state.ts";
 import type { Allocation, Deployment, DeploymentState } from "./types.ts";
@@ -82,11 +82,11 @@ export function countInDeployment(tx: Tx, alloc: Allocation, before: Allocation 
   return counted;
 }
 
-function progressBy(group: DeploymentState, placed: number, healthy: number, now: number): string {
+function progressBy(group: DeploymentState, placed: number, healthy: number, now: number): string | null {
   if (group.ProgressDeadline === 0) return group.RequireProgressBy;
   const deadline = rfc3339(now + group.ProgressDeadline / 1e6);
-  if (placed !== 0 && group.RequireProgressBy === ZERO_TIME) return deadline;
-  return healthy !== 0 && deadline > group.RequireProgressBy ? deadline : group.RequireProgressBy;
+  if (placed !== 0 && group.RequireProgressBy === null) return deadline;
+  return healthy !== 0 && deadline > (group.RequireProgressBy ?? "") ? deadline : group.RequireProgressBy;
 }
 
 /**
@@ -118,7 +118,7 @@ export function promoteDeployment(tx: Tx, deployment: Deployment, groups: readon
             ...group,
             Promoted: true,
             RequireProgressBy:
-              group.ProgressDeadline > 0 && group.RequireProgressBy !== ZERO_TIME
+              group.ProgressDeadline > 0 && group.RequireProgressBy !== null
                 ? rfc3339(now + group.ProgressDeadline / 1e6)
                 : group.RequireProgressBy,
           }

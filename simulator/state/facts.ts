@@ -1,6 +1,6 @@
 import type { Allocation, AllocDeploymentStatus, Deployment, Evaluation, Job, TaskGroup } from "./types.ts";
 
-/** Go's zero time, which stands for "never" in Nomad's answers. */
+/** Go's zero time; most answers show it as null, those about tokens as this. */
 export const ZERO_TIME = "0001-01-01T00:00:00Z";
 
 /** Milliseconds to the nanoseconds of Nomad's `…Time` fields. */

@@ -282,12 +282,13 @@ export interface TaskState {
   readonly LastRestart: string | null;
   readonly StartedAt: string | null;
   readonly FinishedAt: string | null;
+  readonly Paused: string;
   readonly Events: readonly TaskEvent[];
 }
 
 export interface AllocDeploymentStatus {
   readonly Healthy: boolean | null;
-  readonly Timestamp: string;
+  readonly Timestamp: string | null;
   readonly Canary: boolean;
   readonly ModifyIndex: number;
 }
@@ -304,7 +305,7 @@ export interface DesiredTransition {
   readonly Reschedule?: boolean | null;
   readonly ForceReschedule?: boolean | null;
   readonly NoShutdownDelay?: boolean | null;
-  readonly DisableMigrationPlacement?: boolean | null;
+  readonly MigrateDisablePlacement?: boolean | null;
 }
 
 export interface AllocatedResources {
@@ -363,7 +364,8 @@ export interface DeploymentState {
   readonly AutoRevert: boolean;
   readonly AutoPromote: boolean;
   readonly ProgressDeadline: number;
-  readonly RequireProgressBy: string;
+  /** Null until something was placed. */
+  readonly RequireProgressBy: string | null;
   readonly Promoted: boolean;
   readonly PlacedCanaries: readonly string[] | null;
   readonly DesiredCanaries: number;

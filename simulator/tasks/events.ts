@@ -1,6 +1,29 @@
 import { nanos } from "../state/facts.ts";
 import type { TaskEvent, TaskState } from "../state/types.ts";
 
+/** The fields of an event that says nothing. */
+const blank = {
+  DiskLimit: 0,
+  DownloadError: "",
+  DriverError: "",
+  DriverMessage: "",
+  ExitCode: 0,
+  FailedSibling: "",
+  FailsTask: false,
+  GenericSource: "",
+  KillError: "",
+  KillReason: "",
+  KillTimeout: 0,
+  RestartReason: "",
+  SetupError: "",
+  Signal: 0,
+  StartDelay: 0,
+  TaskSignal: "",
+  TaskSignalReason: "",
+  ValidationError: "",
+  VaultError: "",
+} as const;
+
 /** Nomad keeps the last ten events of a task. */
 const kept = 10;
 
@@ -12,7 +35,7 @@ export function taskEvent(
   details: Readonly<Record<string, string>> = {},
   more: Readonly<Record<string, unknown>> = {},
 ): TaskEvent {
-  return { Type: type, Time: nanos(now), DisplayMessage: display, Message: "", Details: details, ...more };
+  return { ...blank, Type: type, Time: nanos(now), DisplayMessage: display, Message: "", Details: details, ...more };
 }
 
 export function withEvents(state: TaskState, ...events: readonly TaskEvent[]): TaskState {
@@ -26,5 +49,6 @@ export const newTaskState: TaskState = {
   LastRestart: null,
   StartedAt: null,
   FinishedAt: null,
+  Paused: "",
   Events: [],
 };
