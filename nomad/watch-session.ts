@@ -22,6 +22,10 @@ export interface SessionEnd {
 }
 
 const OPEN_TIMEOUT_MS = 30_000;
+// An accepted stream begins with a heartbeat at once. A refused one has the same head, 200, and then nothing: the server
+// forgets to close it for a quarter of a minute and longer (seen on 2.0.6).
+const BEGIN_TIMEOUT_MS = 10_000;
+const REFUSED = "Nomad ended the event stream before it began: no right to read events there, or events are switched off";
 // Events about jobs that come while the first list is under way; beyond this they are passed on at once.
 const MAX_HELD = 10_000;
 
@@ -108,7 +112,7 @@ class WatchSession {
     this.#onSignal = onSignal;
     this.#stream = stream;
     this.#onConnected = onConnected;
-    this.#silence = this.#watchSilence();
+    this.#silence = settings.clock.setTimer(BEGIN_TIMEOUT_MS, () => this.end("refused", REFUSED));
   }
 
   /** Only whole lines count as a sign of life: bytes that trickle in could go on forever. */
@@ -128,9 +132,7 @@ class WatchSession {
 
   /** The stream is over; says why. */
   close(): SessionEnd {
-    const words = this.#begun
-      ? "Nomad closed the event stream"
-      : "Nomad ended the event stream before it began: no right to read events there, or events are switched off";
+    const words = this.#begun ? "Nomad closed the event stream" : REFUSED;
     this.end(this.#begun ? "closed" : "refused", words);
     return this.#over ?? { reason: "closed", error: new NomadError(words, { kind: "overloaded" }) };
   }

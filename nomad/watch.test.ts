@@ -185,6 +185,18 @@ describe("a stream that ends", () => {
     expect(play.lists()).toBeGreaterThan(seconds / 65);
   });
 
+  it("that never begins is a refusal after 10 s, though it stays open", async () => {
+    const play = await scene({}, (made) => {
+      made.onStream = (response) => response.flushHeaders();
+    });
+    await until(() => play.streams.length === 1 && play.clock.nextAt === play.clock.now() + 10_000);
+    await play.clock.advance(9_999);
+    expect(play.states).toEqual([]);
+    await play.clock.advance(1);
+    await until(() => play.states.length === 1);
+    expect(play.states[0]?.error?.message).toContain("before it began");
+  });
+
   it("with 403 before the head says so", async () => {
     const play = await scene({}, (made) => {
       made.onStream = (response) => void response.writeHead(403).end("Permission denied");
