@@ -5,6 +5,7 @@ import { toInstant } from "../../model/clock.ts";
 import type { DesiredState } from "../../model/desired.ts";
 import type { JobKey } from "../../model/job-key.ts";
 import { createNomadClient } from "../../nomad/client.ts";
+import { plainNomadOptions } from "../checkout/nomad.ts";
 import { offlineParser } from "../checkout/parsers.ts";
 import { defaultRules, readFolder, rulesOf, type Understood, understand } from "../checkout/read.ts";
 import { configFromFlags } from "../config/from-flags.ts";
@@ -31,7 +32,7 @@ export async function check(paths: readonly string[], flags: CheckFlags, io: Com
   const rules = config === undefined ? defaultRules : rulesOf(config);
   const client = flags.offline
     ? undefined
-    : createNomadClient(config === undefined ? plainOptions(io) : nomadOptions(config, io));
+    : createNomadClient(config === undefined ? plainNomadOptions(io) : nomadOptions(config, io));
   try {
     const nomad = client ?? (await offlineParser());
     const problems: Problem[] = [];
@@ -53,22 +54,6 @@ export async function check(paths: readonly string[], flags: CheckFlags, io: Com
   } finally {
     client?.close();
   }
-}
-
-function plainOptions(io: CommandIo) {
-  const { environment } = io;
-  return {
-    address: environment["NOMAD_ADDR"] || "http://127.0.0.1:4646",
-    token: environment["NOMAD_TOKEN"] || undefined,
-    clock: io.clock,
-    random: io.random,
-    tls: {
-      caFile: environment["NOMAD_CACERT"],
-      certFile: environment["NOMAD_CLIENT_CERT"],
-      keyFile: environment["NOMAD_CLIENT_KEY"],
-      serverName: environment["NOMAD_TLS_SERVER_NAME"],
-    },
-  };
 }
 
 /** A checkout has no commit yet. */

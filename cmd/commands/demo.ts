@@ -88,7 +88,7 @@ async function chooseNomad(
   const address = io.environment["NOMAD_ADDR"];
   if (address !== undefined && address !== "") return { address, kind: "the Nomad of NOMAD_ADDR" };
   if (flags.devAgent) return startDevAgent(folder, io, undo);
-  const simulator = createSimulator({});
+  const simulator = createSimulator({ clock: io.clock });
   const listening = await simulator.listen(0);
   undo.push(() => listening.close());
   return { address: listening.address, kind: "a simulated Nomad" };

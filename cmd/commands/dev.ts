@@ -1,4 +1,5 @@
 /** `nops dev`: only the Nomad simulator, on loopback. */
+import { scaledClock } from "../../simulator/clock.ts";
 import { createSimulator } from "../../simulator/server.ts";
 import { CommandError, exitCodes } from "../exit-codes.ts";
 import type { CommandIo } from "../io.ts";
@@ -17,7 +18,7 @@ export async function dev(flags: DevFlags, io: CommandIo): Promise<void> {
     nodes: whole(flags.nodes, "--nodes", 1, 1_000),
     acl: flags.acl ?? false,
     control: flags.control ?? false,
-    speed: positive(flags.speed, "--speed"),
+    clock: scaledClock(io.clock, positive(flags.speed, "--speed")),
   });
   const listening = await simulator.listen(whole(flags.port, "--port", 0, 65_535)).catch((error: NodeJS.ErrnoException) => {
     throw new CommandError(

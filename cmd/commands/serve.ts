@@ -1,4 +1,5 @@
 /** `nops serve`: runs the operator until it is told to stop. A second one on the same database stands by (design D17). */
+import { mkdirSync } from "node:fs";
 import { resolve } from "node:path";
 import { Hono } from "hono";
 import { type Listening, listen } from "../../api/listen.ts";
@@ -25,6 +26,7 @@ const graceMs = 20_000;
 export async function serve(flags: ServeFlags, io: CommandIo): Promise<void> {
   const config = configFromFlags(flags as Readonly<Record<string, unknown>>, io);
   const { log, redactor } = createTelemetry(config, io);
+  createDataDir(resolve(io.workingDirectory, config.data_dir));
   const lock = await waitForLock(config, io, log);
   if (lock === undefined) return;
   try {
@@ -42,6 +44,20 @@ export async function serve(flags: ServeFlags, io: CommandIo): Promise<void> {
     log.info("nops stopped");
   } finally {
     lock.release();
+  }
+}
+
+/** Private from its first moment: it will hold the database and with it what jobs keep secret. */
+function createDataDir(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new CommandError(
+      exitCodes.usage,
+      `cannot create the data folder ${folder}: ${code}`,
+      "choose another with --data-dir, or make its parent writable",
+    );
   }
 }
 
