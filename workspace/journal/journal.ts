@@ -5,7 +5,7 @@ import { NopsError } from "../../model/errors.ts";
 import { projectStatus } from "./aggregate.ts";
 import { readIfThere, syncFolder, writeAtomic } from "./file.ts";
 import { parseJournal } from "./read.ts";
-import { emptyJournal, type Journal } from "./types.ts";
+import { emptyJournal, type Journal, type ScopeRecord } from "./types.ts";
 
 /** Reads and writes the journal of one workspace. Whoever writes holds the deploy lock, except `services enable`'s own. */
 export interface JournalStore {
@@ -70,7 +70,20 @@ export function createJournalStore(path: string, write: WriteFile = writeAtomic)
 /** The file's text: YAML in the order of the schema. */
 export function formatJournal(journal: Journal): string {
   const { schema_version, project, services, pending } = journal;
-  return stringify({ schema_version, project, services, ...(pending === undefined ? {} : { pending }) }, { lineWidth: 0 });
+  const file = {
+    schema_version,
+    project: inOrder(project),
+    services: Object.fromEntries(Object.entries(services).map(([name, service]) => [name, inOrder(service)])),
+    ...(pending === undefined ? {} : { pending }),
+  };
+  return stringify(file, { lineWidth: 0 });
+}
+
+/** What people look for first stands first. */
+function inOrder(scope: ScopeRecord & { readonly status: string }): Record<string, unknown> {
+  const { status, deployed_at, config_hash, last_run, phases, config_inputs } = scope;
+  const ordered = { status, deployed_at, config_hash, last_run, phases, config_inputs };
+  return Object.fromEntries(Object.entries(ordered).filter(([, value]) => value !== undefined));
 }
 
 /**

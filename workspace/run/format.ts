@@ -23,7 +23,7 @@ export function formatEvent(event: RunEvent, options: FormatOptions): readonly s
     case "step_started":
       return [`${stamp}${counter(event)}${event.address}${event.description === undefined ? "" : `: ${event.description}`}`];
     case "step_output":
-      return [`    ${event.line}`];
+      return [`    ${event.group === undefined ? "" : `${event.address} | `}${event.line}`];
     case "step_finished":
       return finishedLines(event, stamp, paint);
     case "notice":
