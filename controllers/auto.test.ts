@@ -1,36 +1,12 @@
-import { afterEach, describe, expect, it } from "vitest";
-import type { Store } from "../store/open.ts";
-import { FakeClock } from "../testkit/fake-clock.ts";
-import { key, service, World } from "../testkit/fakes/world.ts";
-import { memoryStore } from "../testkit/memory-store.ts";
-import type { OperatorSettings } from "./settings.ts";
+import { describe, expect, it } from "vitest";
+import { endWorldsAfterEach, startWorld } from "../testkit/fakes/started-world.ts";
+import { key, service } from "../testkit/fakes/world.ts";
 
-const opened: { store: Store; world: World }[] = [];
-
-async function start(settings: Partial<OperatorSettings> = {}): Promise<World> {
-  const clock = new FakeClock();
-  const store = memoryStore({ clock });
-  const world = new World({ store, clock, settings });
-  opened.push({ store, world });
-  world.git.commit("main", {});
-  await world.operator.start();
-  await clock.advance(100);
-  return world;
-}
-
-afterEach(async () => {
-  for (const { store, world } of opened.splice(0)) {
-    const stopping = world.operator.stop(1_000);
-    await world.clock.advance(1_000);
-    await stopping;
-    await store.close();
-    expect(world.clock.pending).toBe(0);
-  }
-});
+endWorldsAfterEach();
 
 describe("policy auto, to the end", () => {
   it("creates a job that git has and Nomad has not, and completes when it is healthy", async () => {
-    const world = await start();
+    const world = await startWorld();
     await world.commit({ "web.nomad.hcl": service("web") });
     expect(await world.latest("web")).toMatchObject({ state: "completed", baseIndex: 0, appliedIndex: 11, mode: "apply" });
     expect(world.nomad.live(key("web"))).toMatchObject({
@@ -47,7 +23,7 @@ describe("policy auto, to the end", () => {
   });
 
   it("k changed files cost at most 5 k calls over lists, parses, plans, registers and job reads", async () => {
-    const world = await start();
+    const world = await startWorld();
     const files = (image: string) =>
       Object.fromEntries(["a", "b", "c", "d", "e"].map((id) => [`${id}.hcl`, service(id, { image })]));
     await world.commit(files("x:1"));
@@ -58,7 +34,7 @@ describe("policy auto, to the end", () => {
   });
 
   it("puts back what somebody changed outside, in at most 7 calls", async () => {
-    const world = await start();
+    const world = await startWorld();
     await world.commit({ "web.hcl": service("web", { image: "web:1" }) });
     world.nomad.calls.length = 0;
     world.nomad.edit(key("web"), (spec) => ({ ...spec, Priority: 70 }));
@@ -68,16 +44,16 @@ describe("policy auto, to the end", () => {
     expect(await world.latest("web")).toMatchObject({ state: "completed", reason: "healthy" });
   });
 
-  it("costs no call at all while nothing changes, over a day", async () => {
-    const world = await start();
+  it("costs no call at all while nothing changes, over hours", async () => {
+    const world = await startWorld();
     await world.commit({ "web.hcl": service("web"), "shown.hcl": service("shown", { meta: { nops_policy: "none" } }) });
     world.nomad.calls.length = 0;
-    await world.clock.advance(24 * 3_600_000);
+    await world.clock.advance(6 * 3_600_000);
     expect(world.nomad.calls).toEqual([]);
   });
 
   it("only shows the difference under policy none", async () => {
-    const world = await start();
+    const world = await startWorld();
     await world.commit({ "web.hcl": service("web", { meta: { nops_policy: "none" } }) });
     expect(await world.latest("web")).toBeUndefined();
     expect(await world.operator.job(key("web"))).toMatchObject({ sync: "drift", reason: "policy_none", drift: "drift" });
