@@ -133,13 +133,11 @@ function registerCases(use: () => Bench): void {
   it("brings integers beyond 2^53 there and back without losing a digit", async () => {
     const bench = use();
     const id = bench.id("big");
-    const spec = await registered(
-      bench,
-      sleeper(id, { count: 0 }).replace("config {", 'shutdown_delay = "9007199254740993ns"\n      config {'),
-    );
-    expect(encodeExact(spec)).toContain('"ShutdownDelay":9007199254740993');
+    const delay = `shutdown_delay = "${bench.bigInteger}ns"\n      config {`;
+    const spec = await registered(bench, sleeper(id, { count: 0 }).replace("config {", delay));
+    expect(encodeExact(spec)).toContain(`"ShutdownDelay":${bench.bigInteger}`);
     const live = await bench.client.readJob(bench.key(id));
-    expect(encodeExact(live)).toContain('"ShutdownDelay":9007199254740993');
+    expect(encodeExact(live)).toContain(`"ShutdownDelay":${bench.bigInteger}`);
     expect((await bench.client.plan(spec)).diff.Type).toBe("None");
   });
 

@@ -10,6 +10,8 @@ export interface ConformanceServer {
   readonly address: string;
   /** Management token, where ACLs are on. */
   readonly token?: string | undefined;
+  /** Digits of a duration in nanoseconds that must come back unchanged. Default: one that no JavaScript number can hold. */
+  readonly bigInteger?: string | undefined;
   stop(): Promise<void>;
 }
 
@@ -18,6 +20,7 @@ export interface Bench {
   readonly address: string;
   readonly token: string | undefined;
   readonly client: NomadClient;
+  readonly bigInteger: string;
   /** A job ID of its own for each test, so that tests need no order. Its jobs are purged at the end. */
   id(stem: string): string;
   key(id: string): JobKey;
@@ -42,6 +45,7 @@ export function openBench(server: ConformanceServer): Bench {
     address: server.address,
     token: server.token,
     client,
+    bigInteger: server.bigInteger ?? "9007199254740993",
     id(stem) {
       const id = `${stem}-${Buffer.from(systemRandom.bytes(3)).toString("hex")}`;
       made.push(jobKey("default", id));
