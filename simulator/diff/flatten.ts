@@ -16,6 +16,8 @@ export interface FlattenOptions {
 }
 
 const PLAIN = new Set(["string", "int", "bool", "duration"]);
+/** An absent map has no entries, while an absent list is "nil". */
+const MAPS = new Set(["any", "headers"]);
 const plans = new Map<string, readonly Field[]>();
 
 /** The fields that are looked at, in name order. */
@@ -48,6 +50,7 @@ export function flattenObject(table: string, object: Rec | undefined, options: F
       if (options.whole === true) entries.push([field.name, "nil"]);
     } else if (PLAIN.has(field.kind)) entries.push([field.name, plainText(field, value)]);
     else if (field.kind === "map") addMap(entries, field.name, value);
+    else if (MAPS.has(field.kind) && isUnset(value)) continue;
     else flattenValue(field.name, value, entries);
   }
   return options.skip === undefined ? entries : entries.filter(([name]) => !options.skip?.includes(name));

@@ -1,6 +1,6 @@
 import type { DiffType, JobDiff, ObjectDiff, TaskDiff, TaskGroupDiff } from "../../model/nomad.ts";
 import type { ServerJob } from "../jobspec/types.ts";
-import { isUnset, num, type Rec, recEntries, recs, sameJson, str } from "../jobspec/values.ts";
+import { isUnset, num, type Rec, rec, recEntries, recs, sameJson, str } from "../jobspec/values.ts";
 import { type Flat, fieldDiffs } from "./field-diff.ts";
 import { flattenObject } from "./flatten.ts";
 import { type Child, freeForm, keyed, keyedDiffs, type ObjectSpec, one, presence, textSet } from "./object-diff.ts";
@@ -59,14 +59,26 @@ const MULTIREGION: ObjectSpec = {
 };
 const LINK: ObjectSpec = { name: "Link", table: "JobUILink" };
 
+const NO_STRATEGY: Rec = { Strategy: { MaxParallel: 0, OnFailure: "" }, Regions: null };
+
+/** Compared with an empty one where there was none. */
+const multiregion: Child = (before, after, contextual) => {
+  const [old, next] = [rec(before, "Multiregion"), rec(after, "Multiregion")];
+  if (old !== undefined || next === undefined) return one("Multiregion", () => MULTIREGION)(before, after, contextual);
+  const [diff] = one("Multiregion", () => MULTIREGION)({ Multiregion: NO_STRATEGY }, after, contextual);
+  return [{ ...diff, Type: "Added", Name: "Multiregion" }];
+};
+
+const NO_LINK: Rec = { Label: "", Url: "" };
+
 /** Links are compared by their place; an absent one counts as an empty one. */
 const links: Child = (before, after, contextual) => {
   const [old, next] = [recs(before, "Links"), recs(after, "Links")];
   const found: ObjectDiff[] = [];
   for (let i = 0; i < Math.max(old.length, next.length); i++) {
     const [a, b] = [old[i], next[i]];
-    if (sameJson(a, b)) continue;
-    const flat = (link: Rec | undefined) => flattenObject("JobUILink", link ?? { Label: "", Url: "" }, {});
+    if (sameJson(a ?? NO_LINK, b ?? NO_LINK)) continue;
+    const flat = (link: Rec | undefined) => flattenObject("JobUILink", link ?? NO_LINK, {});
     found.push({ Type: presence(a, b), Name: LINK.name, Fields: fieldDiffs(flat(a), flat(b), contextual), Objects: null });
   }
   return found;
@@ -80,7 +92,7 @@ const JOB_CHILDREN: readonly Child[] = [
   affinities,
   one("Periodic", () => PERIODIC),
   one("ParameterizedJob", () => PARAMETERIZED),
-  one("Multiregion", () => MULTIREGION),
+  multiregion,
   one("UI", () => UI),
 ];
 

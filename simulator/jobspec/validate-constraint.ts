@@ -21,9 +21,10 @@ const SEMVER = VERSION.replace("|-?[", "|-[");
 const VERSION_RANGE = new RegExp(`^\\s*(=|!=|>|<|>=|<=|~>)?\\s*${VERSION}\\s*$`);
 const SEMVER_RANGE = new RegExp(`^\\s*(=|!=|>|<|>=|<=)?\\s*${SEMVER}\\s*$`);
 
-function rangeProblem(text: string, pattern: RegExp): string | undefined {
+/** Two libraries judge these, and one of them writes a capital letter. */
+function rangeProblem(text: string, pattern: RegExp, word: string): string | undefined {
   const bad = text.split(",").find((single) => !pattern.test(single));
-  return bad === undefined ? undefined : `Malformed constraint: ${bad}`;
+  return bad === undefined ? undefined : `${word} constraint: ${bad}`;
 }
 
 /** What both constraints and affinities ask of a value; undefined when the operator is not one of these. */
@@ -34,11 +35,11 @@ function operandProblem(operand: string, value: string, word: string): string | 
       return problem === undefined ? undefined : `Regular expression failed to compile: ${problem}`;
     }
     case "version": {
-      const problem = rangeProblem(value, VERSION_RANGE);
+      const problem = rangeProblem(value, VERSION_RANGE, "malformed");
       return problem === undefined ? undefined : `Version ${word} is invalid: ${problem}`;
     }
     case "semver": {
-      const problem = rangeProblem(value, SEMVER_RANGE);
+      const problem = rangeProblem(value, SEMVER_RANGE, "Malformed");
       return problem === undefined ? undefined : `Semver ${word} is invalid: ${problem}`;
     }
     default:

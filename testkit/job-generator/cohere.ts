@@ -1,0 +1,50 @@
+import { isUnset, type Rec, rec, recs, str } from "../../simulator/jobspec/values.ts";
+
+/** Makes the parts of a random job fit together where chance alone hardly would. Changes the job. */
+export function cohere(job: Rec): void {
+  for (const group of recs(job, "TaskGroups")) {
+    const tasks = recs(group, "Tasks");
+    const [first] = tasks;
+    // At least one task is no hook.
+    if (first !== undefined && tasks.every((task) => !isUnset(task["Lifecycle"]))) delete first["Lifecycle"];
+    nameServicesApart(group);
+    giveNetwork(group, tasks);
+    giveVolumes(group, tasks);
+    for (const task of tasks) apart(task, "Templates", "DestPath", "local/t");
+    for (const task of tasks) apart(task, "Identities", "Name", "id");
+  }
+}
+
+/** Entries that must differ in one field. */
+function apart(holder: Rec, list: string, field: string, stem: string): void {
+  for (const [i, item] of recs(holder, list).entries()) if (i > 0) item[field] = `${stem}${i}`;
+}
+
+function nameServicesApart(group: Rec): void {
+  apart(group, "Services", "Name", "svc");
+  const providers = [...recs(group, "Services"), ...recs(group, "Tasks").flatMap((task) => recs(task, "Services"))];
+  const provider = providers.some((service) => !isUnset(service["Connect"])) ? "consul" : str(providers[0], "Provider");
+  for (const service of providers) {
+    if (provider === "") delete service["Provider"];
+    else service["Provider"] = provider;
+  }
+}
+
+/** Services refer to ports, and Connect wants one network in bridge mode. */
+function giveNetwork(group: Rec, tasks: readonly Rec[]): void {
+  const services = [...recs(group, "Services"), ...tasks.flatMap((task) => recs(task, "Services"))];
+  if (services.length === 0) return;
+  const connected = services.some((service) => !isUnset(service["Connect"]));
+  const [network] = recs(group, "Networks");
+  const wanted: Rec = { ...network, DynamicPorts: ["http", "admin"].map((Label) => ({ Label })) };
+  if (connected) wanted["Mode"] = "bridge";
+  group["Networks"] = [wanted];
+}
+
+function giveVolumes(group: Rec, tasks: readonly Rec[]): void {
+  const mounted = tasks.flatMap((task) => recs(task, "VolumeMounts").map((mount) => str(mount, "Volume")));
+  if (mounted.length === 0) return;
+  const volumes: Rec = { ...rec(group, "Volumes") };
+  for (const name of mounted) volumes[name] ??= { Name: name, Type: "host", Source: "data-src" };
+  group["Volumes"] = volumes;
+}
