@@ -220,6 +220,22 @@ describe("createJobFileReader", () => {
     expect(fifth.readCount).toBeGreaterThanOrEqual(5);
   });
 
+  it("reads k files of 10,000 for a commit that changes k (S47)", async () => {
+    const { read } = await setUp();
+    const files: Record<string, string> = {};
+    for (let at = 0; at < 10_000; at++) files[`d${at % 100}/f${at}.hcl`] = at % 100 === 0 ? job(`j${at}`) : 'path "x" {}\n';
+    const begun = performance.now();
+    const first = await read(files);
+    const firstMs = performance.now() - begun;
+    expect([first.readCount, first.files.length]).toEqual([10_000, 100]);
+    const changed = Object.fromEntries([0, 1, 100, 250, 777].map((at) => [`d${at % 100}/f${at}.hcl`, job(`new${at}`)]));
+    const before = performance.now();
+    const second = await read(changed);
+    expect([second.readCount, second.files.length]).toEqual([5, 103]);
+    expect(second.files.filter((file) => first.files.includes(file))).toHaveLength(98);
+    expect(performance.now() - before).toBeLessThan(firstMs / 4);
+  });
+
   it("forgets what is gone", async () => {
     const { read } = await setUp();
     await read({ "a.hcl": job("a"), "b.hcl": job("b") });

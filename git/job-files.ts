@@ -30,6 +30,17 @@ interface Remembered {
   readonly root: string | undefined;
 }
 
+/** A file that has to be read. */
+interface Stale {
+  readonly file: TreeFile;
+  /** The file of values beside it. */
+  readonly own: TreeFile | undefined;
+  readonly values: string;
+}
+
+/** Waiting for the disk one file at a time takes most of the time. */
+const readsAtOnce = 32;
+
 /** Reads job files commit by commit; what did not change is neither read nor parsed again. One for each repository. */
 export interface JobFileReader {
   /** @throws GitError from the tree and the objects; the signal's reason when it aborts. */
@@ -48,23 +59,30 @@ export function createJobFileReader(rules: JobRules, parser: HclParser, limits: 
       const shared = await readSharedValues(rules, tree, walked.files, parser, (file) => commit.text(file));
       const byPath = new Map(walked.files.map((file) => [file.path, file]));
       const next = new Map<string, Remembered>();
-      let readCount = 0;
+      const stale: Stale[] = [];
       for (const file of walked.files) {
         if (!mayHoldJob(file.path)) continue;
-        signal.throwIfAborted();
         const own = byPath.get(valuesFileOf(file.path));
         const values = `${shared.fingerprint}\n${own?.oid ?? ""}`;
         const known = remembered.get(file.path);
         if (known !== undefined && (await isUnchanged(known, file, values, tree))) next.set(file.path, known);
-        else {
-          readCount++;
-          next.set(file.path, await readFile(file, own, values, { rules, parser, shared, tree, commit }));
+        else stale.push({ file, own, values });
+      }
+      const around = { rules, parser, shared, tree, commit };
+      for (let at = 0; at < stale.length; at += readsAtOnce) {
+        signal.throwIfAborted();
+        const batch = stale.slice(at, at + readsAtOnce);
+        const contents = await Promise.all(batch.map(({ file }) => commit.candidate(file)));
+        for (const [index, content] of contents.entries()) {
+          const entry = batch[index];
+          if (entry !== undefined) next.set(entry.file.path, await readFile(entry, content, around));
         }
       }
       remembered = next;
-      const collected = collect(next, shared);
+      const inOrder = walked.files.flatMap(({ path }) => next.get(path) ?? []);
+      const collected = collect(inOrder, shared);
       const strays = strayValues(walked.files, next, shared);
-      return { ...collected, warnings: [...walked.warnings, ...collected.warnings, ...strays], readCount };
+      return { ...collected, warnings: [...walked.warnings, ...collected.warnings, ...strays], readCount: stale.length };
     },
   };
 }
@@ -92,13 +110,11 @@ interface Surroundings {
 }
 
 async function readFile(
-  file: TreeFile,
-  ownFile: TreeFile | undefined,
-  values: string,
+  { file, own: ownFile, values }: Stale,
+  content: string | ReadJob,
   around: Surroundings,
 ): Promise<Remembered> {
   const { rules, parser, shared, tree, commit } = around;
-  const content = await commit.candidate(file);
   if (typeof content !== "string") return { read: content, oid: file.oid, values, dependencyIds: [], root: undefined };
   const own = ownFile === undefined ? undefined : await readValues(ownFile, parser, (wanted) => commit.text(wanted));
   // Files are read one by one, but the text is put together at one go: what a try lacks is fetched for the next.
@@ -213,12 +229,12 @@ function decode(bytes: Uint8Array): string | undefined {
   }
 }
 
-function collect(read: ReadonlyMap<string, Remembered>, shared: SharedValues): Omit<JobFiles, "readCount"> {
+function collect(remembered: readonly Remembered[], shared: SharedValues): Omit<JobFiles, "readCount"> {
   const files: JobFile[] = [];
   const broken: FileIssue[] = [];
   const warnings: FileIssue[] = [...shared.issues];
   const declared = new Set<string>();
-  for (const { read: found } of read.values()) {
+  for (const { read: found } of remembered) {
     for (const name of found.declared) declared.add(name);
     if (found.outcome.kind === "job") files.push(found.outcome.job);
     else if (found.outcome.kind === "broken") broken.push(...found.outcome.issues);

@@ -83,6 +83,7 @@ export async function createTempRepository(options: { readonly bare?: boolean } 
   const files = new Map<string, Map<string, Entry>>();
   const servers: GitServer[] = [];
   const folders = new Set<string>();
+  const written = new Set<string>();
   let commits = 0;
 
   // Written here and not by isomorphic-git: it checks what crafted repositories need unchecked, and takes 1 ms an object.
@@ -90,6 +91,8 @@ export async function createTempRepository(options: { readonly bare?: boolean } 
     const body = Buffer.from(content);
     const object = Buffer.concat([Buffer.from(`${type} ${body.length}\0`), body]);
     const oid = createHash("sha1").update(object).digest("hex");
+    if (written.has(oid)) return oid;
+    written.add(oid);
     const folder = join(gitdir, "objects", oid.slice(0, 2));
     if (!folders.has(folder)) await mkdir(folder, { recursive: true });
     folders.add(folder);
