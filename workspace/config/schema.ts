@@ -11,7 +11,7 @@ const values = z.record(z.string(), json);
 /** Names that become journal keys and parts of addresses; a slash would make an address ambiguous. */
 const name = z
   .string("a name is needed")
-  .regex(/^[A-Za-z0-9_][A-Za-z0-9_.-]*$/, "a name has letters, digits, dot, hyphen and underscore, and no slash");
+  .regex(/^(?!__proto__$)[A-Za-z0-9_][A-Za-z0-9_.-]*$/, "a name has letters, digits, dot, hyphen and underscore, and no slash");
 const durationText = z.union([z.string(), z.literal(0)], 'a duration such as "90s" or "1h30m", or 0');
 
 export const conditionSchema = z.discriminatedUnion("type", [
