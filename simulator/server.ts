@@ -1,5 +1,6 @@
 import type { Clock, Random } from "../model/clock.ts";
-import { type Access, unrestricted } from "./acl/access.ts";
+import { Authenticator } from "./acl/authenticator.ts";
+import type { IdentityOptions } from "./acl/identity.ts";
 import { TimerSet, VirtualClock } from "./clock.ts";
 import { groupUpdateKind } from "./diff/update-kind.ts";
 import { EventBroker } from "./events/broker.ts";
@@ -26,8 +27,8 @@ import { setUp } from "./setup.ts";
 import { type Snapshot, State } from "./state/state.ts";
 import type { Job } from "./state/types.ts";
 import type { BehaviourHook } from "./tasks/behaviour.ts";
-import { LockTimers } from "./variables/locks.ts";
 import { Clients } from "./tasks/client.ts";
+import { LockTimers } from "./variables/locks.ts";
 
 export interface SimulatorOptions {
   /** Default: a virtual clock that only `advance` moves. */
@@ -71,6 +72,7 @@ export class Simulator {
   readonly #timers: TimerSet;
   readonly #service: Service;
   readonly #random: Random;
+  readonly #authenticator: Authenticator;
   readonly #servers = new Set<Listening>();
 
   constructor(options: SimulatorOptions = {}) {
@@ -82,6 +84,7 @@ export class Simulator {
     this.faults = new Faults(seededRandom((options.seed ?? 1) + 1), this.#timers);
     const newId = () => uuid(this.#random);
     const now = () => this.clock.now();
+    this.#authenticator = new Authenticator(this.state, options.acl ?? false, now);
     const rules = options.rules ?? jobRules;
     const broker = new EventBroker(this.state);
     broker.filter = () => !this.faults.swallowsEvent();
@@ -115,14 +118,16 @@ export class Simulator {
       version: options.version ?? "2.0.6-dev",
       datacenter: "dc1",
       acls: options.acl ?? false,
-      nobody: unrestricted,
+      authenticator: this.#authenticator,
+      control: options.control ?? false,
+      setNodeSilent: (id, silent) => (silent ? this.loseNode(id) : this.returnNode(id)),
     };
     setUp(this.#service, options.nodes ?? 1);
   }
 
   /** Serves the API on 127.0.0.1; port 0 or none takes a free one. */
   async listen(port = 0): Promise<Listening> {
-    const server = await listen(this.#service, (request) => this.#authenticate(request), port);
+    const server = await listen(this.#service, (request) => this.#authenticator.access(request.headers), port);
     this.#servers.add(server);
     return {
       address: server.address,
@@ -135,7 +140,7 @@ export class Simulator {
 
   /** One exchange without a socket, through the same routes. Rejects with ConnectionCut where a fault cuts the connection. */
   request(plain: PlainRequest): Promise<ApiResponse> {
-    return exchange(this.#service, this.#requestOf(plain), (request) => this.#authenticate(request));
+    return exchange(this.#service, this.#requestOf(plain), (request) => this.#authenticator.access(request.headers));
   }
 
   /** Opens an event stream without a socket; lines come as they would over one. Throws Refusal (400) for a bad query. */
@@ -144,7 +149,7 @@ export class Simulator {
     onLine: (line: string) => void,
     onEnd: () => void = () => {},
   ): { close(): void } {
-    const call = callOf(this.#requestOf({ ...plain, method: "GET" }), (request) => this.#authenticate(request));
+    const call = callOf(this.#requestOf({ ...plain, method: "GET" }), (request) => this.#authenticator.access(request.headers));
     const sink = {
       write: (line: string) => {
         onLine(line);
@@ -171,10 +176,6 @@ export class Simulator {
     };
   }
 
-  #authenticate(_request: ApiRequest): Access {
-    return unrestricted;
-  }
-
   /** The API form of a job, as a register would store it. Throws AdmissionError. */
   admit(job: ApiJob, namespace?: string): { readonly job: Job; readonly warnings: string } {
     const { job: server, warnings } = this.#service.rules.admit(job, admitContext(this.#service, namespace, undefined));
@@ -190,6 +191,13 @@ export class Simulator {
   /** Registers without HTTP. Throws AdmissionError or Refusal. */
   register(job: ApiJob, options: RegisterOptions & { readonly namespace?: string } = {}): Registered {
     return register(this.#service, this.admit(job, options.namespace).job, options);
+  }
+
+  /** The JWT with which one task of an allocation would speak to Nomad. Throws when there is no such allocation. */
+  workloadIdentity(allocId: string, task: string, options: IdentityOptions = {}): string {
+    const alloc = this.state.allocs.get(allocId);
+    if (alloc === undefined) throw new Error(`there is no allocation ${allocId}`);
+    return this.#authenticator.identities.issue(alloc, task, this.clock.now(), options);
   }
 
   /** Lets time pass. Throws when the simulator follows a clock of its own. */

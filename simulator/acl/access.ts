@@ -10,9 +10,13 @@ export interface Access {
   node(level: "read" | "write"): boolean;
   agent(level: "read" | "write"): boolean;
   operator(level: "read" | "write"): boolean;
+  /** Whether a host volume may be mounted. */
+  hostVolume(name: string, write: boolean): boolean;
   variable(namespace: string, path: string, operation: "list" | "read" | "write" | "destroy"): boolean;
   /** Whether the namespace may be seen at all. */
   namespace(namespace: string): boolean;
+  /** The token is not known at all: everything is refused. */
+  readonly unknown?: boolean;
 }
 
 /** With ACLs off everybody may do everything. */
@@ -24,6 +28,22 @@ export const unrestricted: Access = {
   node: () => true,
   agent: () => true,
   operator: () => true,
+  hostVolume: () => true,
   variable: () => true,
   namespace: () => true,
+};
+
+/** A token that nobody has. */
+export const unknownToken: Access = {
+  management: false,
+  tokenId: "",
+  ns: () => false,
+  anyNs: () => false,
+  node: () => false,
+  agent: () => false,
+  operator: () => false,
+  hostVolume: () => false,
+  variable: () => false,
+  namespace: () => false,
+  unknown: true,
 };

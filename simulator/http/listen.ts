@@ -93,7 +93,7 @@ function compress(body: Buffer): Promise<Buffer> {
 function stream(service: Service, authenticate: Authenticate, request: ApiRequest, res: ServerResponse): void {
   let call: ReturnType<typeof callOf> | undefined;
   try {
-    streamQuery({ request, namespace: "default", access: callOf(request, () => service.nobody).access });
+    streamQuery(request);
     call = callOf(request, authenticate);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;

@@ -1,5 +1,9 @@
+import { bootstrap, policies, policy, token, tokens } from "./acl.ts";
+import { login } from "./acl-login.ts";
+import { authMethod, authMethods, bindingRule, bindingRules, jwks, role, roles } from "./acl-more.ts";
 import { agent, health, regions, schedulerConfiguration, status, system } from "./agent.ts";
 import { allocation, allocations } from "./allocations.ts";
+import { control } from "./control.ts";
 import { deployment, deployments } from "./deployments.ts";
 import { countEvaluations, evaluation, evaluations } from "./evaluations.ts";
 import { job } from "./job.ts";
@@ -37,6 +41,24 @@ const routes: readonly (readonly [string, Route])[] = [
   ["/v1/vars", variables],
   ["/v1/var/", variable],
   ["/v1/client/fs/logs/", logs],
+  ["/v1/acl/bootstrap", bootstrap],
+  ["/v1/acl/tokens", tokens],
+  ["/v1/acl/token", token],
+  ["/v1/acl/token/", token],
+  ["/v1/acl/policies", policies],
+  ["/v1/acl/policy/", policy],
+  ["/v1/acl/roles", roles],
+  ["/v1/acl/role", role],
+  ["/v1/acl/role/", role],
+  ["/v1/acl/auth-methods", authMethods],
+  ["/v1/acl/auth-method", authMethod],
+  ["/v1/acl/auth-method/", authMethod],
+  ["/v1/acl/binding-rules", bindingRules],
+  ["/v1/acl/binding-rule", bindingRule],
+  ["/v1/acl/binding-rule/", bindingRule],
+  ["/v1/acl/login", login],
+  ["/.well-known/jwks.json", jwks],
+  ["/v1/simulator/", control],
   ["/v1/status/", status],
   ["/v1/regions", regions],
   ["/v1/agent/health", health],

@@ -1,4 +1,4 @@
-import type { Access } from "../acl/access.ts";
+import type { Authenticator } from "../acl/authenticator.ts";
 import type { EventBroker } from "../events/broker.ts";
 import type { Faults } from "../faults.ts";
 import type { Operations } from "../operations/context.ts";
@@ -20,6 +20,8 @@ export interface Service extends Operations {
   readonly acls: boolean;
   readonly faults: Faults;
   readonly locks: LockTimers;
-  /** What somebody without any token may do. */
-  readonly nobody: Access;
+  readonly authenticator: Authenticator;
+  /** Whether faults may be switched over HTTP. */
+  readonly control: boolean;
+  readonly setNodeSilent: (id: string, silent: boolean) => void;
 }

@@ -1,6 +1,6 @@
 import type { Frame, Subscription, Topics } from "../events/broker.ts";
 import { Refusal } from "../refusal.ts";
-import type { Call } from "./message.ts";
+import type { ApiRequest, Call } from "./message.ts";
 import type { Service } from "./service.ts";
 
 /** Where the lines of a stream go. */
@@ -16,8 +16,8 @@ const heartbeatMs = 30_000;
 const jobTopics = ["Job", "Allocation", "Evaluation", "Deployment", "Service", "HostVolume", "CSIVolume"];
 
 /** Topics and start of a request. Throws Refusal (400), the only refusal that is seen; all others are 200 and the end (nomad-api §8). */
-export function streamQuery(call: Call): { topics: Topics; index: number } {
-  const { query } = call.request;
+export function streamQuery(request: ApiRequest): { topics: Topics; index: number } {
+  const { query } = request;
   const text = query.get("index") ?? "";
   if (text !== "" && !/^[+-]?\d+$/.test(text)) {
     throw new Refusal(400, `Unable to parse index: strconv.Atoi: parsing "${text}": invalid syntax`);
@@ -50,7 +50,7 @@ export function mayListen(service: Service, call: Call, topics: Topics): boolean
 
 /** Sends events to a sink until it is cancelled or the server ends it. Without rights it ends before the first line. */
 export function openStream(service: Service, call: Call, sink: LineSink): Subscription {
-  const { topics, index } = streamQuery(call);
+  const { topics, index } = streamQuery(call.request);
   const nothing: Subscription = { resume: () => {}, cancel: () => {} };
   if (!mayListen(service, call, topics)) {
     sink.end();

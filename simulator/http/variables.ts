@@ -30,7 +30,15 @@ export async function variables(service: Service, call: Call): Promise<Reply> {
 
 function metadata(variable: Variable, showLock: boolean): Record<string, unknown> {
   const { Namespace, Path, CreateIndex, ModifyIndex, CreateTime, ModifyTime, Lock } = variable;
-  return { Namespace, Path, CreateIndex, CreateTime, ModifyIndex, ModifyTime, ...(showLock && Lock !== null ? { Lock: shownLock(Lock) } : {}) };
+  return {
+    Namespace,
+    Path,
+    CreateIndex,
+    CreateTime,
+    ModifyIndex,
+    ModifyTime,
+    ...(showLock && Lock !== null ? { Lock: shownLock(Lock) } : {}),
+  };
 }
 
 function shownLock(lock: VariableLock): unknown {
@@ -138,12 +146,22 @@ export function pathProblem(path: string): string | undefined {
 }
 
 /** A conflict is 409 with the variable as it stands; its content type is that of plain text (nomad-api §10.1). */
-function answer(outcome: Outcome, call: Call, namespace: string, path: string, lockOperation: boolean, lockId: string | undefined): Reply {
+function answer(
+  outcome: Outcome,
+  call: Call,
+  namespace: string,
+  path: string,
+  lockOperation: boolean,
+  lockId: string | undefined,
+): Reply {
   if (outcome.kind === "failed") throw new Refusal(500, outcome.text, 0);
   if (outcome.kind === "deleted") return { status: 204, index: outcome.index };
   if (outcome.kind === "written") {
     const own = call.access.management || outcome.variable.Lock?.ID === lockId;
-    return { json: { ...metadata(outcome.variable, own), Items: lockOperation && lockId === undefined ? null : outcome.variable.Items }, index: outcome.index };
+    return {
+      json: { ...metadata(outcome.variable, own), Items: lockOperation && lockId === undefined ? null : outcome.variable.Items },
+      index: outcome.index,
+    };
   }
   const blank = { Namespace: namespace, Path: path, CreateIndex: 0, CreateTime: 0, ModifyIndex: 0, ModifyTime: 0, Items: null };
   const other = outcome.variable;
@@ -159,7 +177,8 @@ function release(service: Service, call: Call, path: string): Reply {
   if (!call.access.variable(namespace, path, "write")) throw new Refusal(403, "Permission denied", 0);
   const id = lockOf(record(body, "Lock"))?.ID ?? "";
   if (id === "") throw new Refusal(400, "RPC Error:: 400,missing lock information", 0);
-  if (field(body, "Items") !== undefined) throw new Refusal(400, "RPC Error:: 400,lock release operation doesn't take variable items", 0);
+  if (field(body, "Items") !== undefined)
+    throw new Refusal(400, "RPC Error:: 400,lock release operation doesn't take variable items", 0);
   const problem = pathProblem(path);
   if (problem !== undefined) throw new Refusal(400, problem, 0);
   return answer(releaseLock(service.state, namespace, path, id), call, namespace, path, true, undefined);

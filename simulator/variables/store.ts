@@ -1,7 +1,7 @@
+import type { Variable, VariableLock } from "../state/cluster-types.ts";
 import { nanos } from "../state/facts.ts";
 import type { State, Tx } from "../state/state.ts";
 import { scoped } from "../state/table.ts";
-import type { Variable, VariableLock } from "../state/cluster-types.ts";
 
 /** What a write to a variable led to. `conflict` holds what stands in the way; undefined when that may not be shown. */
 export type Outcome =
@@ -31,7 +31,8 @@ export function setVariable(state: State, write: VariableWrite, acquire: boolean
   return state.write("VarApply", (tx): Outcome => {
     if (write.cas !== undefined) {
       if (write.cas === 0 && existing !== undefined) return { kind: "conflict", variable: existing, index: tx.index };
-      if (write.cas !== 0 && write.cas !== existing?.ModifyIndex) return { kind: "conflict", variable: existing, index: tx.index };
+      if (write.cas !== 0 && write.cas !== existing?.ModifyIndex)
+        return { kind: "conflict", variable: existing, index: tx.index };
     }
     if (foreign(existing, write.lock?.ID)) return { kind: "conflict", variable: undefined, index: tx.index };
     const variable: Variable = {
