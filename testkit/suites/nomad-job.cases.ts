@@ -8,8 +8,15 @@ import { type Bench, failure, nightly, noSubmission, parsed, registered, sleeper
 export function jobCases(use: () => Bench): void {
   describe("parse", () => parseCases(use));
   describe("plan", () => planCases(use));
-  describe("register", () => registerCases(use));
-  describe("reads and stop", () => readCases(use));
+  describe("register", () => {
+    indexCases(use);
+    bodyCases(use);
+  });
+  describe("reads and stop", () => {
+    readCases(use);
+    listCases(use);
+    stopCases(use);
+  });
 }
 
 function parseCases(use: () => Bench): void {
@@ -86,7 +93,7 @@ function planCases(use: () => Bench): void {
   });
 }
 
-function registerCases(use: () => Bench): void {
+function indexCases(use: () => Bench): void {
   it("goes by the index: 0 creates, the live one updates, every other conflicts and changes nothing", async () => {
     const bench = use();
     const { client } = bench;
@@ -121,7 +128,9 @@ function registerCases(use: () => Bench): void {
     const after = await bench.client.readJob(bench.key(id));
     expect(after).toMatchObject({ Version: 0, JobModifyIndex: before?.JobModifyIndex });
   });
+}
 
+function bodyCases(use: () => Bench): void {
   it("ignores versions and indexes that a specification carries along", async () => {
     const bench = use();
     const id = bench.id("carried");
@@ -202,7 +211,9 @@ function readCases(use: () => Bench): void {
     expect(await bench.client.readJob(bench.key(id))).toMatchObject({ ID: id });
     expect((await bench.client.plan(await parsed(bench, sleeper(id)))).diff.Type).toBe("None");
   });
+}
 
+function listCases(use: () => Bench): void {
   it("lists by prefix, with meta, by filter, and over pages", async () => {
     const bench = use();
     const stem = bench.id("list");
@@ -235,7 +246,9 @@ function readCases(use: () => Bench): void {
       for (const id of ids) await bench.client.purgeJob(bench.key(id));
     }
   });
+}
 
+function stopCases(use: () => Bench): void {
   it("keeps a stopped job until it is purged", async () => {
     const bench = use();
     const id = bench.id("stop");
