@@ -118,7 +118,7 @@ function toMap(value: Value, type: CollectionType): Value {
 /** With `any` inside the wanted type the elements may turn out different after all. */
 function settledElement(element: Type, converted: readonly Value[], kind: "list" | "set" | "map"): Type {
   const [first] = converted;
-  if (first === undefined || !containsAny(element)) return withoutOptional(element);
+  if (first === undefined || !containsAny(element)) return element;
   const type = typeOf(first);
   if (converted.some((item) => !sameType(typeOf(item), type))) {
     const noun = kind === "map" ? "attribute" : "element";
@@ -134,18 +134,13 @@ function containsAny(type: Type): boolean {
   return type.kind === "object" && [...type.attributes.values()].some(containsAny);
 }
 
-function withoutOptional(type: Type): Type {
-  return type.kind === "object" ? { kind: "object", attributes: type.attributes } : type;
-}
-
-/** Attributes nobody asked for are dropped; optional ones that are missing become null. */
+/** Attributes nobody asked for are dropped. */
 function toObject(value: Value, type: ObjectType): Value {
   const given = entriesOf(value);
   const entries: [string, Value][] = [];
   for (const [name, wanted] of type.attributes) {
     const item = given.get(name);
     if (item !== undefined) entries.push([name, convert(item, wanted)]);
-    else if (type.optional?.has(name) === true) entries.push([name, nullValue(wanted)]);
     else throw new ConversionError(`map has no element for required attribute ${JSON.stringify(name)}`);
   }
   return objectValue(entries);

@@ -1,7 +1,7 @@
 import { ConversionError, convert } from "./convert.ts";
 import type { Evaluator } from "./evaluate.ts";
 import { evaluateIn } from "./evaluate-in.ts";
-import { FunctionError, functionsOf, type HclFunction, type HclParameter, isConstantsOnly } from "./scope.ts";
+import { ArgumentError, FunctionError, functionsOf, type HclFunction, type HclParameter, isConstantsOnly } from "./scope.ts";
 import { didYouMean } from "./suggest.ts";
 import type { CallExpression, SourceRange } from "./syntax.ts";
 import { rangeBetween, startRange } from "./syntax.ts";
@@ -156,6 +156,10 @@ function run(
   try {
     return action();
   } catch (error) {
+    if (error instanceof ArgumentError) {
+      evaluator.diagnostics.push(...error.diagnostics);
+      return unknownValue();
+    }
     if (!(error instanceof FunctionError)) throw error;
     const wanted = error.argument === undefined ? undefined : parameterAt(found, error.argument);
     if (wanted === undefined) {

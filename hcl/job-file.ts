@@ -1,5 +1,6 @@
 import { type DeclaredVariable, declaredVariables, type UsedVariable, usedVariables } from "./declarations.ts";
 import { findForeignTemplate } from "./foreign-template.ts";
+import { jsonBlocks } from "./json-blocks.ts";
 import { looksLikeJson, parseJsonBody } from "./json-syntax.ts";
 import type { HclParser } from "./parser.ts";
 import { type FileProblem, problemAt, problemOf } from "./problem.ts";
@@ -44,7 +45,7 @@ const JOB_ENDING = /\.(?:nomad|nomad\.hcl|job)$/;
 
 /** Says what a text file is, by its content; the path only decides whether a broken file without any job is worth a word. */
 export function classifyFile(text: string, path: string, parser: HclParser): FileClass {
-  if (looksLikeJson(text)) return classifyJson(text, path);
+  if (looksLikeJson(text)) return classifyJson(text, path, parser);
   const { body, diagnostics } = parser.parse(text, path);
   const errors = diagnostics.filter(({ severity }) => severity === "error");
   const guessed = JOB_LINE.exec(text);
@@ -67,19 +68,28 @@ function broken(errors: readonly Diagnostic[], path: string, jobNames: readonly 
 }
 
 /** HCL in JSON: `{"job": {"name": {…}}}`. The API form of a job is somebody else's affair. */
-function classifyJson(text: string, path: string): FileClass {
-  const parsed = parseJsonBody(text, path);
-  if (parsed === undefined) return { kind: "other" };
-  const { body, diagnostics } = parsed;
-  if (!body.blocks.some(({ type, labels }) => type === "job" && labels.length > 0)) return { kind: "other" };
+function classifyJson(text: string, path: string, parser: HclParser): FileClass {
+  const { body, diagnostics } = parseJsonBody(text, path, parser);
+  const blocks = jsonBlocks(body);
+  const jobs = blocks.filter(({ type }) => type === "job");
+  if (jobs.length === 0 || jobs.some(({ body: job }) => isApiForm(job))) return { kind: "other" };
   const errors = diagnostics.filter(({ severity }) => severity === "error");
   if (errors.length > 0)
     return broken(
       errors,
       path,
-      body.blocks.flatMap(({ type, labels }) => (type === "job" ? labels : [])),
+      jobs.flatMap(({ labels }) => labels),
     );
-  return classifyBody(body, "hcl_json", path);
+  return classifyBody(
+    { ...body, attributes: body.attributes.filter(({ name }) => !BESIDE_A_JOB.has(name)), blocks },
+    "hcl_json",
+    path,
+  );
+}
+
+/** The properties of the API form are capitalised; those of the job specification never are. */
+function isApiForm(job: Body): boolean {
+  return job.attributes.some(({ name }) => /^[A-Z]/.test(name));
 }
 
 function classifyBody(body: Body, format: JobOutline["format"], path: string): FileClass {

@@ -50,9 +50,9 @@ const IDENTIFIER = /[\p{ID_Start}_][\p{ID_Continue}-]*/uy;
 const HEREDOC = /<<-?([\p{ID_Start}_][\p{ID_Continue}-]*)\r?\n/uy;
 const SYMBOL = /==|!=|>=|<=|&&|\|\||::|\.\.\.|=>|[.,*/%+\-=<>!?:&|~^;`']/y;
 const NEWLINE = /\r?\n/y;
-const QUOTED_TEXT = /(?:\\[^\r\n]|\$\$\{|%%\{|[$%](?!\{)|[^\\"$%\r\n])+/uy;
+const QUOTED_TEXT = /(?:\\[^\r\n]|\$\$\{|%%\{|[$%](?=[^{])|[^\\"$%\r\n])+/uy;
 const QUOTED_NEWLINES = /[\r\n]+/y;
-const HEREDOC_TEXT = /(?:\$\$\{|%%\{|[$%](?!\{)|[^$%\r\n]|\r(?!\n))*/uy;
+const HEREDOC_TEXT = /(?:\$\$\{|%%\{|[$%](?=[^{])|[^$%\r\n]|\r(?!\n))*/uy;
 const OPENING = /[$%]\{~?/y;
 
 /** Cuts a text into tokens; the last one is `end`. Never throws. */

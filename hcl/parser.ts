@@ -25,6 +25,11 @@ export interface HclParser {
   parse(text: string, filename: string): ParsedHcl;
   /** Reads a single expression, under the same promises. */
   parseExpression(text: string, filename: string): ParsedExpression;
+  /**
+   * Reads a text with `${…}` and `%{…}`, as a string of a JSON document is one, under the same promises. Positions are
+   * those of the document, in which the text begins at `start` (an offset in UTF-16 units).
+   */
+  parseTemplate(text: string, filename: string, at: { readonly document: string; readonly start: number }): ParsedExpression;
 }
 
 /** A text read as one expression. */
@@ -49,6 +54,7 @@ async function load(): Promise<HclParser> {
   return {
     parse: (text, filename) => parseText(parser, text, filename),
     parseExpression: (text, filename) => parseExpression(parser, text, filename),
+    parseTemplate: (text, filename, at) => parseTemplate(parser, text, filename, at),
   };
 }
 
@@ -84,6 +90,36 @@ function parseExpression(parser: Parser, original: string, filename: string): Pa
   const expression: Expression =
     outer?.kind === "parentheses" ? outer.expression : { kind: "invalid", range: lines.range(0, text.length) };
   return { expression, diagnostics: context.diagnostics };
+}
+
+/** A template is read as a heredoc, which knows no other escapes than those of templates. */
+function parseTemplate(
+  parser: Parser,
+  original: string,
+  filename: string,
+  at: { readonly document: string; readonly start: number },
+): ParsedExpression {
+  let marker = "EOT";
+  while (original.includes(marker)) marker += "_";
+  const prefix = `x = <<${marker}\n`;
+  const text = `${prefix}${original}\n${marker}\n`;
+  const lines = new LineMap(at.document, filename, 0, prefix.length - at.start);
+  const tokens = tokenize(text);
+  const context: TreeContext = { text, lines, diagnostics: checkFile(tokens, lines) };
+  const [attribute] = readTree(parser, context, tokens).attributes;
+  const expression: Expression = attribute?.expression ?? { kind: "invalid", range: lines.range(0, text.length) };
+  return { expression: withoutLastNewline(expression), diagnostics: context.diagnostics };
+}
+
+/** The line break before the closing marker is not part of the text. */
+function withoutLastNewline(expression: Expression): Expression {
+  if (expression.kind !== "template") return expression;
+  const last = expression.parts.at(-1);
+  if (last?.kind !== "text" || !last.text.endsWith("\n")) return expression;
+  const text = last.text.slice(0, -1);
+  const before = expression.parts.slice(0, -1);
+  const parts = text === "" && before.length > 0 ? before : [...before, { ...last, text }];
+  return { ...expression, form: "quoted", parts, wrapsOne: parts.length === 1 && parts[0]?.kind === "interpolation" };
 }
 
 /** Reads the tree of the grammar, whose nodes live outside the JavaScript heap, and frees it. */

@@ -51,6 +51,17 @@ export class FunctionError extends Error {
   }
 }
 
+/** An argument is wrong in a way that has its own place in the file. */
+export class ArgumentError extends Error {
+  override readonly name = "ArgumentError";
+  readonly diagnostics: readonly Diagnostic[];
+
+  constructor(diagnostics: readonly Diagnostic[]) {
+    super("an argument of the function is wrong");
+    this.diagnostics = diagnostics;
+  }
+}
+
 /** What an expression may refer to. */
 export interface Scope {
   readonly variables: ReadonlyMap<string, Value>;

@@ -5,7 +5,10 @@ import { ANY, BOOL, NUMBER, STRING, type Type } from "./value.ts";
 const SUMMARY = "Invalid type specification";
 const PRIMITIVES: Readonly<Record<string, Type>> = { string: STRING, number: NUMBER, bool: BOOL, any: ANY };
 
-/** How a type may be stated: a `variable` block of Nomad wants it exact, `convert()` takes `any` and `optional` too. */
+/**
+ * How a type may be stated: a `variable` block of Nomad wants it exact, `convert()` takes `any` and `optional` too.
+ * (`optional` is only a word there: Nomad wants the attribute all the same.)
+ */
 export type TypeForm = "exact" | "constraint";
 
 /**
@@ -87,7 +90,6 @@ function readConstructor(call: CallExpression, diagnostics: Diagnostic[], form: 
 
 function readObjectType(items: readonly ObjectItem[], diagnostics: Diagnostic[], form: TypeForm): Type {
   const attributes = new Map<string, Type>();
-  const optional = new Set<string>();
   for (const item of items) {
     const name = item.keyName;
     if (name === undefined) {
@@ -95,19 +97,14 @@ function readObjectType(items: readonly ObjectItem[], diagnostics: Diagnostic[],
     } else if (attributes.has(name)) {
       fail(diagnostics, item.key.range, "Object constructor map keys must be unique.");
     } else {
-      const type = readAttributeType(item.value, diagnostics, form, () => optional.add(name));
+      const type = readAttributeType(item.value, diagnostics, form);
       if (type !== undefined) attributes.set(name, type);
     }
   }
-  return { kind: "object", attributes, ...(optional.size === 0 ? {} : { optional }) };
+  return { kind: "object", attributes };
 }
 
-function readAttributeType(
-  value: Expression,
-  diagnostics: Diagnostic[],
-  form: TypeForm,
-  makeOptional: () => void,
-): Type | undefined {
+function readAttributeType(value: Expression, diagnostics: Diagnostic[], form: TypeForm): Type | undefined {
   if (value.kind !== "call" || value.name !== "optional") return readType(value, diagnostics, form);
   const argsRange = rangeBetween(value.openRange, value.closeRange);
   const [inner] = value.args;
@@ -117,7 +114,7 @@ function readAttributeType(
   }
   if (form === "exact") {
     fail(diagnostics, value.nameRange, "Optional attribute modifier is only for type constraints, not for exact types.");
-  } else if (value.args.length === 1) makeOptional();
-  else fail(diagnostics, argsRange, "Optional attribute modifier expects only one argument: the attribute type.");
+  } else if (value.args.length > 1)
+    fail(diagnostics, argsRange, "Optional attribute modifier expects only one argument: the attribute type.");
   return readType(inner, diagnostics, form);
 }

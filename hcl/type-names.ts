@@ -43,7 +43,7 @@ function isPlainMismatch(got: Type, want: Type): boolean {
 }
 
 function mismatchOfObjects(got: ReadonlyMap<string, Type>, want: ObjectType): string {
-  const missing = [...want.attributes.keys()].filter((name) => !got.has(name) && want.optional?.has(name) !== true).sort();
+  const missing = [...want.attributes.keys()].filter((name) => !got.has(name)).sort();
   const quoted = missing.map((name) => JSON.stringify(name));
   if (quoted.length === 1) return `attribute ${quoted[0]} is required`;
   if (quoted.length === 2) return `attributes ${quoted[0]} and ${quoted[1]} are required`;

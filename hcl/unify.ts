@@ -19,12 +19,12 @@ export function canConvert(from: Type, to: Type, unsafe = true): boolean {
 
 function canConvertToObject(from: Type, to: ObjectType, unsafe: boolean): boolean {
   if (from.kind === "map") {
-    return [...to.attributes].every(([name, type]) => to.optional?.has(name) === true || canConvert(from.element, type, unsafe));
+    return [...to.attributes.values()].every((type) => canConvert(from.element, type, unsafe));
   }
   if (from.kind !== "object") return false;
   return [...to.attributes].every(([name, type]) => {
     const given = from.attributes.get(name);
-    return given === undefined ? to.optional?.has(name) === true : canConvert(given, type, unsafe);
+    return given !== undefined && canConvert(given, type, unsafe);
   });
 }
 

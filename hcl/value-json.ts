@@ -1,4 +1,4 @@
-import { formatNumber, numberFromDouble, numberFromInteger, safeInteger, toDouble } from "./number.ts";
+import { formatNumber, numberFromDouble, numberFromInteger, parseNumber, safeInteger, toDouble } from "./number.ts";
 import { boolValue, nullValue, numberValue, objectValue, stringValue, tupleValue, type Value } from "./value.ts";
 
 /** Plain data (JSON, YAML) as a value: arrays become tuples, objects objects; what is neither becomes a string. */
@@ -8,7 +8,7 @@ export function jsonToValue(data: unknown): Value {
     case "boolean":
       return boolValue(data);
     case "number":
-      return Number.isNaN(data) ? stringValue("NaN") : numberValue(numberFromDouble(data));
+      return doubleValue(data);
     case "bigint":
       return numberValue(numberFromInteger(data));
     case "object":
@@ -18,6 +18,12 @@ export function jsonToValue(data: unknown): Value {
     default:
       return stringValue(String(data));
   }
+}
+
+/** A double as the decimal people write for it: 0.1 stays 0.1, instead of the binary fraction next to it. */
+export function doubleValue(value: number): Value {
+  if (Number.isNaN(value)) return stringValue("NaN");
+  return numberValue(parseNumber(String(value)) ?? numberFromDouble(value));
 }
 
 /**

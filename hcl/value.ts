@@ -20,8 +20,6 @@ export interface TupleType {
 export interface ObjectType {
   readonly kind: "object";
   readonly attributes: ReadonlyMap<string, Type>;
-  /** Names that may be missing; only in constraints. */
-  readonly optional?: ReadonlySet<string>;
 }
 
 /** A value of the language. Plain data; never changed after it was made. */
@@ -139,7 +137,7 @@ export function typeOf(value: Value): Type {
   }
 }
 
-/** Whether two types are the same; which attributes are optional does not count. */
+/** Whether two types are the same. */
 export function sameType(a: Type, b: Type): boolean {
   if ((a.kind === "list" || a.kind === "set" || a.kind === "map") && a.kind === b.kind) return sameType(a.element, b.element);
   if (a.kind === "tuple" && b.kind === "tuple") {

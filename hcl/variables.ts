@@ -39,9 +39,6 @@ export interface VariableFile {
  */
 export function parseVariableFile(text: string, path: string, parser: HclParser): VariableFile {
   const parsed = looksLikeJson(text) ? parseJsonBody(text, path) : parser.parse(text, path);
-  if (parsed === undefined) {
-    return { assignments: [], problems: [{ severity: "error", file: path, message: "is not a JSON object" }] };
-  }
   const errors = parsed.diagnostics.filter(({ severity }) => severity === "error");
   if (errors.length > 0) return { assignments: [], problems: errors.map((error) => problemOf(error, path)) };
   const problems = parsed.body.blocks.map((block) => {

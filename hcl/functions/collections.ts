@@ -87,7 +87,7 @@ function coalesceList(args: readonly Value[]): Value {
 }
 
 function coalesce(args: readonly Value[]): Value {
-  const type = unify(args.map(typeOf));
+  const type = args.length === 0 ? undefined : unify(args.map(typeOf));
   if (type === undefined) throw new FunctionError("all arguments must have the same type");
   const found = args.find((value) => value.kind !== "null");
   if (found === undefined) throw new FunctionError("no non-null arguments");
@@ -177,7 +177,7 @@ function merge(args: readonly Value[]): Value {
   const merged = new Map<string, Value>();
   for (const value of args) {
     const { kind } = typeOf(value);
-    if (value.kind === "null" && kind === "any") return unknownValue();
+    if (value.kind === "null" && kind === "any") continue;
     if (kind !== "map" && kind !== "object") {
       throw new FunctionError(`arguments must be maps or objects, got ${JSON.stringify(friendlyType(typeOf(value)))}`);
     }

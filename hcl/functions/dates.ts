@@ -90,9 +90,18 @@ function parseDuration(text: string): bigint {
       BigInt(whole === "" ? 0 : whole) * unit + (BigInt(fraction === "" ? 0 : fraction) * unit) / 10n ** BigInt(fraction.length);
   }
   if (body === "" || pattern.lastIndex < body.length || pattern.lastIndex === 0) {
-    throw new FunctionError(`time: invalid duration ${JSON.stringify(text)}`);
+    throw new FunctionError(durationProblem(text, body));
   }
   return text.startsWith("-") ? -total : total;
+}
+
+function durationProblem(text: string, body: string): string {
+  const unit = /^(?:\d*\.?\d*(?:ns|us|µs|μs|ms|s|m|h))*(?:\d+\.?\d*|\.\d+)([^\d.]*)/.exec(body)?.[1];
+  const quoted = JSON.stringify(text);
+  if (unit === undefined) return `time: invalid duration ${quoted}`;
+  return unit === ""
+    ? `time: missing unit in duration ${quoted}`
+    : `time: unknown unit ${JSON.stringify(unit)} in duration ${quoted}`;
 }
 
 /** The clock on the wall in the zone of the timestamp, as if it were UTC. */

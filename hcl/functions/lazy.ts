@@ -1,7 +1,7 @@
 import { ConversionError, convert } from "../convert.ts";
-import { type Evaluation, type ExpressionFunction, FunctionError, parameter } from "../scope.ts";
+import { ArgumentError, type Evaluation, type ExpressionFunction, FunctionError, parameter } from "../scope.ts";
 import type { Diagnostic } from "../syntax.ts";
-import { formatDiagnostic, formatRange } from "../syntax.ts";
+import { formatRange } from "../syntax.ts";
 import { readType } from "../type-constraint.ts";
 import { ANY, BOOL, boolValue, isWhollyKnown, unknownValue } from "../value.ts";
 
@@ -52,8 +52,7 @@ const convertTo: ExpressionFunction = {
     const evaluation = evaluate(given);
     const problems: Diagnostic[] = [...evaluation.diagnostics];
     const type = readType(wanted, problems, "constraint");
-    const [problem] = problems;
-    if (problem !== undefined) throw new FunctionError(formatDiagnostic(problem).replace(/\.$/, ""));
+    if (problems.length > 0) throw new ArgumentError(problems);
     try {
       return convert(evaluation.value, type);
     } catch (error) {

@@ -1,7 +1,8 @@
-import { compareNumbers, type HclNumber, negate, numberFromDouble, numberFromInteger, signOf, truncate } from "../number.ts";
+import { compareNumbers, type HclNumber, negate, numberFromInteger, signOf, truncate } from "../number.ts";
 import { FunctionError } from "../scope.ts";
 import { friendlyType } from "../type-names.ts";
 import { integerValue, numberValue, typeOf, type Value } from "../value.ts";
+import { doubleValue } from "../value-json.ts";
 import { anything, at, define, doubleAt, type FunctionTable, integerAt, num } from "./define.ts";
 
 function numberAt(args: readonly Value[], index: number): HclNumber {
@@ -30,7 +31,7 @@ function extreme(args: readonly Value[], direction: 1 | -1): Value {
 
 function fromDouble(value: number): Value {
   if (Number.isNaN(value)) throw new FunctionError("the result is not a number");
-  return numberValue(numberFromDouble(value));
+  return doubleValue(value);
 }
 
 const DIGITS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";

@@ -49,8 +49,8 @@ function range(args: readonly Value[]): Value {
   if (first === undefined || numbers.length > 3) throw new FunctionError("must have one, two, or three arguments");
   const [start, end] = second === undefined ? [ZERO, first] : [first, second];
   const step = third ?? numberFromInteger(compareNumbers(end, start) < 0 ? -1 : 1);
-  const direction = signOf(step);
-  if (direction === 0) throw new FunctionError("step must not be zero", 2);
+  // A step of zero never arrives: it ends at the limit.
+  const direction = signOf(step) < 0 ? -1 : 1;
   const order = compareNumbers(end, start);
   if (direction < 0 && order > 0) throw new FunctionError("end must be less than start when step is negative", 1);
   if (direction > 0 && order < 0) throw new FunctionError("end must be greater than start when step is positive", 1);

@@ -9,18 +9,14 @@ function charactersOf(text: string): string[] {
   return [...segmenter.segment(text)].map(({ segment }) => segment);
 }
 
-/** Letter by letter: letters whose other case is several letters stay as they are, as in Go. */
-function mapCase(text: string, convert: (character: string) => string): string {
-  let result = "";
-  for (const character of text) {
-    const converted = convert(character);
-    result += [...converted].length === 1 ? converted : character;
-  }
-  return result;
+/** Letter by letter, as in Go: a letter whose capital is several letters has none. */
+function upper(text: string): string {
+  return [...text].map((character) => ([...character.toUpperCase()].length === 1 ? character.toUpperCase() : character)).join("");
 }
 
-const upper = (text: string): string => mapCase(text, (character) => character.toUpperCase());
-const lower = (text: string): string => mapCase(text, (character) => character.toLowerCase());
+function lower(text: string): string {
+  return [...text].map((character) => [...character.toLowerCase()][0] ?? "").join("");
+}
 
 function substring(args: readonly Value[]): Value {
   const characters = charactersOf(textAt(args, 0));
