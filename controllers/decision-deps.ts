@@ -1,6 +1,6 @@
 import type { Clock } from "../model/clock.ts";
 import { type Deployment, engineActor } from "../model/deployment.ts";
-import { NotFoundError, RefusedError } from "../model/errors.ts";
+import { ConflictError, NotFoundError, RefusedError } from "../model/errors.ts";
 import { type JobKey, jobKey } from "../model/job-key.ts";
 import { type ReasonCode, reasons } from "../model/reasons.ts";
 import type { OperatorMode } from "../plan/gates.ts";
@@ -45,6 +45,19 @@ export async function lookNow(key: JobKey, deps: Pick<DecisionDeps, "gatherer">)
   if (gathered.failure !== undefined) throw gathered.failure;
   return gathered;
 }
+
+/** Engine and person may write at the same moment; then the person's request looks again instead of failing over nothing. */
+export async function insist<T>(attempt: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!(error instanceof ConflictError) || tries >= mostAttempts) throw error;
+    }
+  }
+}
+
+const mostAttempts = 5;
 
 export function keyOfDeployment(deployment: Deployment): JobKey {
   return jobKey(deployment.namespace, deployment.jobId);

@@ -10,7 +10,7 @@ import { NotFoundError } from "../model/errors.ts";
 import { type JobKey, splitJobKey } from "../model/job-key.ts";
 import type { OperatorMode } from "../plan/gates.ts";
 import { approve, reject } from "./approval.ts";
-import type { DecisionDeps } from "./decision-deps.ts";
+import { type DecisionDeps, insist } from "./decision-deps.ts";
 import { deployNow, pauseAll, pauseJob, resumeAll, resumeJob } from "./holding.ts";
 import type { Operator, OperatorDeps } from "./operator.ts";
 import { buildParts, orphansAfterMs, type Parts } from "./parts.ts";
@@ -47,16 +47,16 @@ export function createOperator(deps: OperatorDeps): Operator {
 /** People's decisions, each a function of its own over the same deps. */
 function decisionsOf(deps: DecisionDeps) {
   return {
-    approve: (id, specHash, comment, actor) => approve(id, specHash, comment, actor, deps),
-    reject: (id, comment, actor) => reject(id, comment, actor, deps),
-    retry: (id, wish, actor) => retry(id, wish, actor, deps),
-    promote: (id, actor) => promote(id, actor, deps),
-    fail: (id, actor) => failRollout(id, actor, deps),
+    approve: (id, specHash, comment, actor) => insist(() => approve(id, specHash, comment, actor, deps)),
+    reject: (id, comment, actor) => insist(() => reject(id, comment, actor, deps)),
+    retry: (id, wish, actor) => insist(() => retry(id, wish, actor, deps)),
+    promote: (id, actor) => insist(() => promote(id, actor, deps)),
+    fail: (id, actor) => insist(() => failRollout(id, actor, deps)),
     pauseJob: (key, reason, actor) => pauseJob(key, reason, actor, deps),
     resumeJob: (key, actor) => resumeJob(key, actor, deps),
     pauseAll: (reason, actor) => pauseAll(reason, actor, deps),
     resumeAll: (actor) => resumeAll(actor, deps),
-    deployNow: (key, specHash, actor) => deployNow(key, specHash, actor, deps),
+    deployNow: (key, specHash, actor) => insist(() => deployNow(key, specHash, actor, deps)),
     resolveHook: (runId, resolution, actor) => deps.store.resolveHook(runId, resolution, actor),
   } satisfies Partial<Operator>;
 }

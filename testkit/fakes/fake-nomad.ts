@@ -351,7 +351,7 @@ export class FakeNomad implements NomadPort, NomadWatchPort {
       });
   }
 
-  private emit(key: JobKey, jobModifyIndex: number | undefined, topic: "Job" | "Deployment" = "Job"): void {
+  emit(key: JobKey, jobModifyIndex: number | undefined, topic: "Job" | "Deployment" = "Job"): void {
     this.watchers.get(splitJobKey(key).namespace)?.({
       kind: "job",
       key,
