@@ -64,6 +64,10 @@ const NO_STRATEGY: Rec = { Strategy: { MaxParallel: 0, OnFailure: "" }, Regions:
 /** Compared with an empty one where there was none. */
 const multiregion: Child = (before, after, contextual) => {
   const [old, next] = [rec(before, "Multiregion"), rec(after, "Multiregion")];
+  // A list of no regions is stored as none, so it differs from itself.
+  if (old !== undefined && next !== undefined && sameJson(old, next) && recs(next, "Regions").length === 0) {
+    return [{ Type: "Edited", Name: "Multiregion", Fields: null, Objects: null }];
+  }
   if (old !== undefined || next === undefined) return one("Multiregion", () => MULTIREGION)(before, after, contextual);
   const [diff] = one("Multiregion", () => MULTIREGION)({ Multiregion: NO_STRATEGY }, after, contextual);
   return [{ ...diff, Type: "Added", Name: "Multiregion" }];

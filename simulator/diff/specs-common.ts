@@ -57,7 +57,7 @@ const NETWORK: ObjectSpec = {
 
 /** A changed network is shown as one deleted and one added. */
 export const networks: Child = (before, after, contextual) => {
-  const [old, next] = [recs(before, "Networks"), recs(after, "Networks")];
+  const [old, next] = [distinct(recs(before, "Networks")), distinct(recs(after, "Networks"))];
   if (old.length === 0 && next.length === 0) return [];
   const gone = old.filter((network) => !next.some((other) => sameJson(network, other)));
   const come = next.filter((network) => !old.some((other) => sameJson(network, other)));
@@ -67,6 +67,11 @@ export const networks: Child = (before, after, contextual) => {
   ];
   return sortObjects(found.filter((diff) => diff !== undefined));
 };
+
+/** Networks form a set. */
+function distinct(list: readonly Rec[]): readonly Rec[] {
+  return list.length < 2 ? list : list.filter((network, i) => list.findIndex((other) => sameJson(network, other)) === i);
+}
 
 const DEVICE: ObjectSpec = { name: "Device", table: "RequestedDevice" };
 const NUMA: ObjectSpec = { name: "NUMA", table: "NUMA" };

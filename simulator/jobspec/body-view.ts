@@ -80,9 +80,8 @@ function editDistance(a: string, b: string): number {
   return row[b.length] ?? 0;
 }
 
-/** A body in HCL's own syntax. */
-export function nativeSource(body: Body): BodySource {
-  const start = body.range.start;
+/** A body in HCL's own syntax. `start`: the opening brace, of a file its beginning. */
+export function nativeSource(body: Body, start = body.range.start): BodySource {
   const missingRange = { filename: body.range.filename, start, end: start };
   return {
     missingRange,
@@ -126,7 +125,7 @@ function nativeContent(
     const wanted = wantedBlocks.get(block.type);
     if (wanted === undefined || !labelsFit(block, wanted, diagnostics)) continue;
     const { type, typeRange, labels, labelRanges, headerRange } = block;
-    blocks.push({ type, typeRange, labels, labelRanges, headerRange, body: nativeSource(block.body) });
+    blocks.push({ type, typeRange, labels, labelRanges, headerRange, body: nativeSource(block.body, block.openRange.start) });
   }
   if (!partial) reportUnsupported(body, schema, attributes, diagnostics);
   return { attributes, blocks };

@@ -5,7 +5,7 @@ import type { Field, Table } from "../../simulator/jobspec/schema.ts";
 import type { ApiJob } from "../../simulator/jobspec/types.ts";
 import { isRec, isUnset, type Rec, recs, str } from "../../simulator/jobspec/values.ts";
 import { type Chooser, chooser } from "./chooser.ts";
-import { sampleField, sampleObject, type SampleOptions } from "./sample.ts";
+import { type SampleOptions, sampleField, sampleObject } from "./sample.ts";
 
 /**
  * The job with one to three random edits anywhere in it: values changed, set, or taken away; blocks added, removed, doubled, or swapped.
@@ -19,7 +19,16 @@ export function editJob(random: Random, job: ApiJob): ApiJob {
   return copy;
 }
 
-const KEPT = new Set(["Job.ID", "Job.Name", "Job.Namespace", "Job.Region", "Job.Type", "Job.Multiregion", "Task.Vault", "Task.Schedule"]);
+const KEPT = new Set([
+  "Job.ID",
+  "Job.Name",
+  "Job.Namespace",
+  "Job.Region",
+  "Job.Type",
+  "Job.Multiregion",
+  "Task.Vault",
+  "Task.Schedule",
+]);
 
 function editObject(choose: Chooser, table: Table, object: Rec, options: SampleOptions): void {
   const fields = table.fields.filter((f) => f.place !== "none" && !KEPT.has(`${table.name}.${f.name}`));

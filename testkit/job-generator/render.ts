@@ -59,7 +59,14 @@ export class HclWriter {
   #dynamic(field: Field, object: Rec, depth: number): string[] {
     const pad = "  ".repeat(depth);
     const content = this.#body(apiTable(field.table), object, depth + 2);
-    return [`${pad}dynamic "${field.hcl}" {`, `${pad}  for_each = ["one"]`, `${pad}  content {`, ...content, `${pad}  }`, `${pad}}`];
+    return [
+      `${pad}dynamic "${field.hcl}" {`,
+      `${pad}  for_each = ["one"]`,
+      `${pad}  content {`,
+      ...content,
+      `${pad}  }`,
+      `${pad}}`,
+    ];
   }
 
   #mapBlock(field: Field, map: Rec, depth: number): string[] {

@@ -116,10 +116,16 @@ export function sampleField(choose: Chooser, table: Table, field: Field, options
     case "struct":
       return child();
     case "list":
-      return labelled(choose, field.table, choose.chance(0.6) ? 1 : choose.int(1, 3), options.wild).map((label) => ({ ...child(), ...label }));
+      return labelled(choose, field.table, choose.chance(0.6) ? 1 : choose.int(1, 3), options.wild).map((label) => ({
+        ...child(),
+        ...label,
+      }));
     case "structmap":
       return Object.fromEntries(
-        labelled(choose, field.table, choose.int(1, 2), options.wild).map((label) => [label["Name"] ?? "x", { ...child(), ...label }]),
+        labelled(choose, field.table, choose.int(1, 2), options.wild).map((label) => [
+          label["Name"] ?? "x",
+          { ...child(), ...label },
+        ]),
       );
     default:
       return choose.pick(choose.chance(options.wild) ? (wildOf(table, field) ?? poolOf(table, field)) : poolOf(table, field));
