@@ -99,13 +99,11 @@ class Run {
     this.abort.abort(new Error("nops is stopping"));
     this.parts.timers.clearAll();
     this.parts.edges.clearAll();
-    await this.parts.loops.source.drain(graceMs);
-    await this.parts.loops.drift.drain(graceMs);
-    await Promise.all([
-      this.parts.loops.hooks.drain(graceMs),
-      this.parts.loops.apply.drain(graceMs),
-      this.parts.loops.revisions.drain(graceMs),
-    ]);
+    const { source, drift, ...others } = this.parts.loops;
+    await source.drain(graceMs);
+    await drift.drain(graceMs);
+    // Whatever loop is added later is drained too: one that goes on would use a store that is closed.
+    await Promise.all(Object.values(others).map((loop) => loop.drain(graceMs)));
     await Promise.all(this.watches);
   }
 
