@@ -32,7 +32,10 @@ describe("recordApplied", () => {
     await store.recordApplied(deployment.id, 2, proof);
     await expect(store.recordApplied(deployment.id, 3, { ...proof, index: 121 })).rejects.toMatchObject({ code: "not_allowed" });
     await store.move(deployment.id, 3, aMove({ trigger: "step_ok" }));
-    await expect(store.recordApplied(deployment.id, 4, proof)).rejects.toMatchObject({ name: "ConflictError", code: "not_allowed" });
+    await expect(store.recordApplied(deployment.id, 4, proof)).rejects.toMatchObject({
+      name: "ConflictError",
+      code: "not_allowed",
+    });
   });
 });
 

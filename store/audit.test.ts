@@ -59,7 +59,10 @@ describe("the chain", () => {
         ok: false,
         badSeq: seq,
       });
-      expect(await tampered(store, `DELETE FROM events WHERE id = ${seq}`).verifyAudit()).toMatchObject({ ok: false, badSeq: seq });
+      expect(await tampered(store, `DELETE FROM events WHERE id = ${seq}`).verifyAudit()).toMatchObject({
+        ok: false,
+        badSeq: seq,
+      });
       if (seq === 8) continue;
       const swap = [`UPDATE events SET id = 99 WHERE id = ${seq}`, `UPDATE events SET id = ${seq} WHERE id = ${seq + 1}`];
       expect(await tampered(store, ...swap, `UPDATE events SET id = ${seq + 1} WHERE id = 99`).verifyAudit()).toMatchObject({
@@ -84,7 +87,13 @@ describe("the chain", () => {
     const cut = "DELETE FROM events WHERE id > 6";
     expect(await tampered(store, cut).verifyAudit()).toMatchObject({ ok: false, badSeq: 7 });
     const rows = "UPDATE deployments SET state = 'detected' WHERE state = 'failed'";
-    const thorough = tampered(store, cut, "UPDATE sqlite_sequence SET seq = 6 WHERE name = 'events'", "DROP TRIGGER deployments_end_is_final", rows);
+    const thorough = tampered(
+      store,
+      cut,
+      "UPDATE sqlite_sequence SET seq = 6 WHERE name = 'events'",
+      "DROP TRIGGER deployments_end_is_final",
+      rows,
+    );
     expect(await thorough.verifyAudit()).toMatchObject({ ok: true, events: 6 });
     expect(await thorough.verifyAudit([head])).toMatchObject({ ok: false, badSeq: 7 });
     // New events in the place of the old ones do not satisfy the anchor either.

@@ -82,7 +82,9 @@ export class Audit {
     let expected = start;
     let count = 0;
     for (const row of this.#rows()) {
-      const problem = problemOf(row, expected) ?? (isOther(outside.get(row.id), row.hash) ? "is not the one that an anchor outside remembers" : undefined);
+      const problem =
+        problemOf(row, expected) ??
+        (isOther(outside.get(row.id), row.hash) ? "is not the one that an anchor outside remembers" : undefined);
       if (problem !== undefined) return { ok: false, badSeq: expected.seq + 1, problem: `event ${expected.seq + 1} ${problem}` };
       expected = { seq: row.id, hash: row.hash };
       count += 1;
@@ -95,7 +97,8 @@ export class Audit {
   }
 
   #truncatedAt(last: number, anchors: readonly AuditHead[]): number | undefined {
-    const given = this.#connection.raw.prepare<[], number>("SELECT seq FROM sqlite_sequence WHERE name = 'events'").pluck().get() ?? 0;
+    const given =
+      this.#connection.raw.prepare<[], number>("SELECT seq FROM sqlite_sequence WHERE name = 'events'").pluck().get() ?? 0;
     const known = Math.max(given, ...anchors.map((anchor) => anchor.seq));
     return known > last ? last + 1 : undefined;
   }

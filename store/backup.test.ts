@@ -92,7 +92,11 @@ describe("restore", () => {
     const outcome = lock.acquire(lockPath(dataDir));
     const inode = statSync(path).ino;
     expect(() => restore()).toThrow(
-      expect.objectContaining({ name: "RefusedError", code: "lock_held", message: `nops runs on ${dataDir} (process ${process.pid})` }),
+      expect.objectContaining({
+        name: "RefusedError",
+        code: "lock_held",
+        message: `nops runs on ${dataDir} (process ${process.pid})`,
+      }),
     );
     expect(statSync(path).ino).toBe(inode);
     if (outcome.held) outcome.lock.release();
@@ -138,7 +142,9 @@ describe("restore", () => {
     const created = await store.create(aNewDeployment());
     await store.backup(backup);
     await store.close();
-    expect(() => restore(join(dataDir, "missing.db"))).toThrow(expect.objectContaining({ name: "NotFoundError", code: "backup_not_found" }));
+    expect(() => restore(join(dataDir, "missing.db"))).toThrow(
+      expect.objectContaining({ name: "NotFoundError", code: "backup_not_found" }),
+    );
     writeFileSync(`${backup}-wal`, "not empty");
     expect(() => restore()).toThrow(expect.objectContaining({ code: "backup_incomplete" }));
     writeFileSync(`${backup}-wal`, "");

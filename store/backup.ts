@@ -1,4 +1,16 @@
-import { copyFileSync, chmodSync, existsSync, fsyncSync, closeSync, linkSync, openSync, renameSync, rmSync, statSync, constants } from "node:fs";
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import Database from "better-sqlite3";
 import type { Clock, Random } from "../model/clock.ts";

@@ -45,7 +45,9 @@ export class Connection {
     this.#clock = options.clock;
     this.#run = options.database.transaction((work: () => unknown) => work());
     const greatest = options.database
-      .prepare<[], string | null>("SELECT max(id) FROM (SELECT max(id) AS id FROM deployments UNION ALL SELECT max(id) FROM hook_runs)")
+      .prepare<[], string | null>(
+        "SELECT max(id) FROM (SELECT max(id) AS id FROM deployments UNION ALL SELECT max(id) FROM hook_runs)",
+      )
       .pluck()
       .get();
     this.newId = ulidSource(options.clock, options.random, greatest ?? undefined);
@@ -77,7 +79,10 @@ export class Connection {
    */
   write<T>(work: () => T): T {
     if (this.#epoch === undefined) {
-      throw new NopsError("only the operator changes deployments", { code: "not_engine", hint: "use the API of the running operator" });
+      throw new NopsError("only the operator changes deployments", {
+        code: "not_engine",
+        hint: "use the API of the running operator",
+      });
     }
     return this.#transact("immediate", () => {
       if (this.#readEpoch?.get() !== this.#epoch) throw fencedError(this.path);

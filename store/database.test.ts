@@ -66,10 +66,14 @@ describe("openStore on disk", () => {
     const folder = tempFolder();
     const path = join(folder, "nops.db");
     chmodSync(folder, 0o750);
-    expect(() => openStore({ path, ...world() })).toThrow(expect.objectContaining({ code: "data_dir_exposed", hint: `chmod 700 ${folder}` }));
+    expect(() => openStore({ path, ...world() })).toThrow(
+      expect.objectContaining({ code: "data_dir_exposed", hint: `chmod 700 ${folder}` }),
+    );
     chmodSync(folder, 0o700);
     writeFileSync(path, "", { mode: 0o644 });
-    expect(() => openStore({ path, ...world() })).toThrow(expect.objectContaining({ code: "data_dir_exposed", hint: `chmod 600 ${path}` }));
+    expect(() => openStore({ path, ...world() })).toThrow(
+      expect.objectContaining({ code: "data_dir_exposed", hint: `chmod 600 ${path}` }),
+    );
   });
 
   it("says that the folder cannot be written", () => {
@@ -83,7 +87,9 @@ describe("openStore on disk", () => {
     const folder = tempFolder();
     const text = join(folder, "text.db");
     writeFileSync(text, "just a text, long enough to be taken for a header of a file\n".repeat(20), { mode: 0o600 });
-    expect(() => openStore({ path: text, ...world() })).toThrow(expect.objectContaining({ name: "StoreBrokenError", code: "store_broken" }));
+    expect(() => openStore({ path: text, ...world() })).toThrow(
+      expect.objectContaining({ name: "StoreBrokenError", code: "store_broken" }),
+    );
 
     const foreign = join(folder, "foreign.db");
     const other = new Database(foreign);
@@ -143,7 +149,11 @@ describe("a second process beside the operator (D35)", () => {
     const { secret } = await admin.createToken({ name: "ci", actor: aPerson() });
     expect(await engine.findToken(secret)).toMatchObject({ name: "ci" });
     expect(await admin.deployment(created.id)).toEqual(created);
-    for (const forbidden of [admin.move(created.id, 1, aMove()), admin.create(aNewDeployment({ jobId: "x" })), admin.pauseAll(aPerson(), "")]) {
+    for (const forbidden of [
+      admin.move(created.id, 1, aMove()),
+      admin.create(aNewDeployment({ jobId: "x" })),
+      admin.pauseAll(aPerson(), ""),
+    ]) {
       await expect(forbidden).rejects.toMatchObject({ code: "not_engine" });
     }
     await admin.close();
@@ -184,8 +194,14 @@ describe("the schema in code", () => {
     expect(tables.length).toBeGreaterThan(15);
     for (const table of tables) {
       const name = getTableName(table);
-      const inCode = Object.values(getTableColumns(table)).map((column) => [column.name, column.getSQLType().toUpperCase(), column.notNull]);
-      const rows = database.prepare<[string], { name: string; type: string; notnull: number; pk: number }>("SELECT * FROM pragma_table_info(?)").all(name);
+      const inCode = Object.values(getTableColumns(table)).map((column) => [
+        column.name,
+        column.getSQLType().toUpperCase(),
+        column.notNull,
+      ]);
+      const rows = database
+        .prepare<[string], { name: string; type: string; notnull: number; pk: number }>("SELECT * FROM pragma_table_info(?)")
+        .all(name);
       const onDisk = rows.map((row) => [row.name, row.type, row.notnull === 1 || row.pk > 0]);
       expect(inCode.sort(), name).toEqual(onDisk.sort());
     }

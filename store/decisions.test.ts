@@ -55,7 +55,10 @@ describe("approve", () => {
   it("S56: refuses the second of two that come at once", async () => {
     const store = memoryStore();
     const deployment = await pending(store);
-    const both = await Promise.allSettled([store.approve(approval(deployment)), store.approve(approval(deployment, { actor: grace }))]);
+    const both = await Promise.allSettled([
+      store.approve(approval(deployment)),
+      store.approve(approval(deployment, { actor: grace })),
+    ]);
     expect(both.map((one) => one.status)).toEqual(["fulfilled", "rejected"]);
     expect((await store.approvals(deployment.id)).map((one) => one.actor)).toEqual(["ada"]);
   });
@@ -160,7 +163,10 @@ describe("resolveHook", () => {
   it("refuses a run whose outcome is known, and one that is not there", async () => {
     const { store, run } = await unknownHook("failed");
     await expect(store.resolveHook(run, "ran", ada)).rejects.toMatchObject({ code: "hook_outcome_known" });
-    await expect(store.resolveHook("nope", "ran", ada)).rejects.toMatchObject({ name: "NotFoundError", code: "hook_run_not_found" });
+    await expect(store.resolveHook("nope", "ran", ada)).rejects.toMatchObject({
+      name: "NotFoundError",
+      code: "hook_run_not_found",
+    });
   });
 });
 

@@ -116,7 +116,9 @@ export class Decisions {
         throw new RefusedError(`the outcome of hook run ${runId} is known: ${run.state}`, { code: "hook_outcome_known" });
       }
       if (run.resolution !== undefined) {
-        throw new RefusedError(`hook run ${runId} was already settled by ${run.resolvedBy ?? "somebody"}`, { code: "already_resolved" });
+        throw new RefusedError(`hook run ${runId} was already settled by ${run.resolvedBy ?? "somebody"}`, {
+          code: "already_resolved",
+        });
       }
       this.#connection.orm
         .update(hookRuns)
@@ -166,10 +168,14 @@ export class Decisions {
   #refuseRetry(current: Deployment, rerunUnknownHooks: boolean): void {
     const { id, namespace, jobId, state } = current;
     if (state !== "failed" && state !== "rejected") {
-      throw new RefusedError(`deployment ${id} is ${state}: only a failed or rejected one can be retried`, { code: "not_retryable" });
+      throw new RefusedError(`deployment ${id} is ${state}: only a failed or rejected one can be retried`, {
+        code: "not_retryable",
+      });
     }
     if (current.retriedAt !== undefined) {
-      throw new RefusedError(`deployment ${id} was already retried by ${current.retriedBy ?? "somebody"}`, { code: "already_retried" });
+      throw new RefusedError(`deployment ${id} was already retried by ${current.retriedBy ?? "somebody"}`, {
+        code: "already_retried",
+      });
     }
     const newer = this.#connection.orm
       .select({ id: deployments.id })
@@ -199,7 +205,8 @@ export class Decisions {
 
   #waitingForPromotion(id: string): Deployment {
     const current = this.#deployments.require(id);
-    if (current.state === "applying" && current.promotionWaitSince !== undefined && current.promotedAt === undefined) return current;
+    if (current.state === "applying" && current.promotionWaitSince !== undefined && current.promotedAt === undefined)
+      return current;
     throw new RefusedError(`deployment ${id} does not wait for a promotion`, { code: "nothing_to_promote" });
   }
 }

@@ -1,7 +1,15 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Deployment, NewDeployment } from "../model/deployment.ts";
-import { type ActiveState, allStates, type DeploymentState, isTerminal, type Trigger, transition, triggers } from "../model/lifecycle.ts";
+import {
+  type ActiveState,
+  allStates,
+  type DeploymentState,
+  isTerminal,
+  type Trigger,
+  transition,
+  triggers,
+} from "../model/lifecycle.ts";
 import { aFrozenHook, aMove, aNewDeployment, aPerson, builtAtMs } from "../testkit/builders.ts";
 import { FakeClock } from "../testkit/fake-clock.ts";
 import { memoryStore } from "../testkit/memory-store.ts";
@@ -70,7 +78,10 @@ describe("create", () => {
       const store = memoryStore();
       await inState(store, active);
       const before = await store.eventsAfter(0, 100);
-      await expect(store.create(aNewDeployment({ state }))).rejects.toMatchObject({ name: "ConflictError", code: "active_deployment" });
+      await expect(store.create(aNewDeployment({ state }))).rejects.toMatchObject({
+        name: "ConflictError",
+        code: "active_deployment",
+      });
       expect(await store.eventsAfter(0, 100)).toEqual(before);
       expect((await store.listDeployments({ limit: 10 })).items).toHaveLength(1);
     }
@@ -144,7 +155,10 @@ describe("move", () => {
       const move = aMove({ trigger, reason: "healthy", message: "the message", actor: aPerson("grace") });
       const to = transition(before, trigger);
       if (to === undefined) {
-        await expect(store.move(before.id, before.version, move)).rejects.toMatchObject({ name: "ConflictError", code: "not_allowed" });
+        await expect(store.move(before.id, before.version, move)).rejects.toMatchObject({
+          name: "ConflictError",
+          code: "not_allowed",
+        });
         expect(await store.deployment(before.id)).toEqual(before);
         expect(await store.eventsAfter(0, 100)).toEqual(log);
         return;
@@ -164,7 +178,10 @@ describe("move", () => {
     const store = memoryStore();
     const created = await store.create(aNewDeployment());
     for (const version of [0, 2, 99]) {
-      await expect(store.move(created.id, version, aMove())).rejects.toMatchObject({ name: "ConflictError", code: "stale_version" });
+      await expect(store.move(created.id, version, aMove())).rejects.toMatchObject({
+        name: "ConflictError",
+        code: "stale_version",
+      });
     }
     const moved = await store.move(created.id, 1, aMove());
     await expect(store.move(created.id, 1, aMove({ trigger: "step_ok" }))).rejects.toMatchObject({ code: "stale_version" });
@@ -185,7 +202,11 @@ describe("move", () => {
   });
 
   it("tells people of completion only when the job asks for it", async () => {
-    for (const [wish, expected] of [["true", ["completed"]], ["false", []], [undefined, []]] as const) {
+    for (const [wish, expected] of [
+      ["true", ["completed"]],
+      ["false", []],
+      [undefined, []],
+    ] as const) {
       const store = memoryStore();
       const { spec, submission } = aNewDeployment().spec;
       const meta = wish === undefined ? {} : { nops_notify_completed: wish };

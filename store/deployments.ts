@@ -46,7 +46,11 @@ export class Deployments {
     this.#outbox = outbox;
     const p = sql.placeholder;
     const { orm } = connection;
-    this.#byId = orm.select(deploymentColumns).from(deployments).where(eq(deployments.id, p("id"))).prepare();
+    this.#byId = orm
+      .select(deploymentColumns)
+      .from(deployments)
+      .where(eq(deployments.id, p("id")))
+      .prepare();
     this.#hasActive = orm
       .select({ id: deployments.id })
       .from(deployments)

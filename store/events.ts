@@ -142,7 +142,13 @@ export class EventLog {
 
   /** Events of one deployment, oldest first. */
   ofDeployment(id: string): readonly EventRecord[] {
-    return this.#connection.orm.select().from(events).where(eq(events.deploymentId, id)).orderBy(asc(events.id)).all().map(toEvent);
+    return this.#connection.orm
+      .select()
+      .from(events)
+      .where(eq(events.deploymentId, id))
+      .orderBy(asc(events.id))
+      .all()
+      .map(toEvent);
   }
 
   /** The newest place from which the log was shortened by retention. */
@@ -156,11 +162,7 @@ export class EventLog {
       .select()
       .from(events)
       .where(
-        and(
-          eq(events.deploymentId, deploymentId),
-          eq(events.toState, state),
-          sql`${events.fromState} IS NOT ${events.toState}`,
-        ),
+        and(eq(events.deploymentId, deploymentId), eq(events.toState, state), sql`${events.fromState} IS NOT ${events.toState}`),
       )
       .orderBy(desc(events.id))
       .limit(1)

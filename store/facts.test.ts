@@ -8,7 +8,11 @@ import type { Store } from "./open.ts";
 const key = jobKey("default", "web");
 
 /** Creates a deployment and moves it on. */
-async function lived(store: Store, over: Partial<NewDeployment>, ...by: readonly ("start" | "step_ok" | "fail" | "supersede" | "reject" | "in_sync")[]) {
+async function lived(
+  store: Store,
+  over: Partial<NewDeployment>,
+  ...by: readonly ("start" | "step_ok" | "fail" | "supersede" | "reject" | "in_sync")[]
+) {
   let deployment = await store.create(aNewDeployment(over));
   for (const trigger of by) deployment = await store.move(deployment.id, deployment.version, aMove({ trigger }));
   return deployment;

@@ -108,15 +108,11 @@ export class Facts {
   }
 
   async revisionsInUse(): Promise<readonly JobKey[]> {
-    return this.#connection.single(() =>
-      this.#statements.revisions.all().map((row) => jobKey(row.namespace, row.revisionId)),
-    );
+    return this.#connection.single(() => this.#statements.revisions.all().map((row) => jobKey(row.namespace, row.revisionId)));
   }
 
   async deploymentAtCommit(key: JobKey, commitSha: string): Promise<Deployment | undefined> {
-    return this.#connection.single(() =>
-      mapped(this.#statements.atCommit.get({ ...splitJobKey(key), commitSha }), toDeployment),
-    );
+    return this.#connection.single(() => mapped(this.#statements.atCommit.get({ ...splitJobKey(key), commitSha }), toDeployment));
   }
 
   async countAutomaticStarts(repository: string, commitSha: string): Promise<number> {
@@ -143,14 +139,38 @@ function prepareFacts({ orm }: Connection) {
   const rows = () => orm.select(deploymentColumns).from(deployments);
   return {
     ...prepareJobState({ orm }),
-    byId: rows().where(eq(deployments.id, p("id"))).prepare(),
+    byId: rows()
+      .where(eq(deployments.id, p("id")))
+      .prepare(),
     latest: rows().where(ofJob).orderBy(desc(deployments.id)).limit(1).prepare(),
     // The literal lets SQLite use the partial index.
-    completed: rows().where(and(ofJob, sql`${deployments.state} = 'completed'`)).orderBy(desc(deployments.id)).limit(1).prepare(),
-    atCommit: rows().where(and(ofJob, eq(deployments.commitSha, p("commitSha")))).orderBy(desc(deployments.id)).limit(1).prepare(),
-    active: rows().where(inArray(deployments.state, [...activeStates])).orderBy(asc(deployments.id)).prepare(),
-    floor: orm.select({ declared: deployments.declaredPolicy }).from(deployments).where(and(ofJob, decidesFloor)).orderBy(desc(deployments.id)).limit(1).prepare(),
-    runs: orm.select().from(hookRuns).where(eq(hookRuns.deploymentId, p("id"))).orderBy(desc(hookRuns.phase), asc(hookRuns.position)).prepare(),
+    completed: rows()
+      .where(and(ofJob, sql`${deployments.state} = 'completed'`))
+      .orderBy(desc(deployments.id))
+      .limit(1)
+      .prepare(),
+    atCommit: rows()
+      .where(and(ofJob, eq(deployments.commitSha, p("commitSha"))))
+      .orderBy(desc(deployments.id))
+      .limit(1)
+      .prepare(),
+    active: rows()
+      .where(inArray(deployments.state, [...activeStates]))
+      .orderBy(asc(deployments.id))
+      .prepare(),
+    floor: orm
+      .select({ declared: deployments.declaredPolicy })
+      .from(deployments)
+      .where(and(ofJob, decidesFloor))
+      .orderBy(desc(deployments.id))
+      .limit(1)
+      .prepare(),
+    runs: orm
+      .select()
+      .from(hookRuns)
+      .where(eq(hookRuns.deploymentId, p("id")))
+      .orderBy(desc(hookRuns.phase), asc(hookRuns.position))
+      .prepare(),
     completedJobs: orm
       .selectDistinct({ namespace: deployments.namespace, jobId: deployments.jobId })
       .from(deployments)

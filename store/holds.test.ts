@@ -12,7 +12,10 @@ describe("pauses", () => {
     const clock = new FakeClock(builtAtMs);
     const store = memoryStore({ clock });
     await store.pauseJob(key, aPerson(), "night shift");
-    await expect(store.pauseJob(key, aPerson("grace"), "")).rejects.toMatchObject({ name: "RefusedError", code: "already_paused" });
+    await expect(store.pauseJob(key, aPerson("grace"), "")).rejects.toMatchObject({
+      name: "RefusedError",
+      code: "already_paused",
+    });
     await store.pauseJob(other, aPerson(), "");
     await clock.advance(1000);
     expect(await store.resumeJob(key, aPerson("grace"))).toEqual({

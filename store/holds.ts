@@ -45,7 +45,8 @@ export class Holds {
   async pauseAll(actor: Actor, reason: string): Promise<Pause> {
     return this.#connection.write(() => {
       const { orm } = this.#connection;
-      if (orm.select().from(nopsPauses).where(isNull(nopsPauses.resumedAt)).get() !== undefined) throw alreadyPaused("everything");
+      if (orm.select().from(nopsPauses).where(isNull(nopsPauses.resumedAt)).get() !== undefined)
+        throw alreadyPaused("everything");
       const row = orm.insert(nopsPauses).values(this.#begun(actor, reason)).returning().get();
       this.#events.append({ kind: "all_paused", actor, reason: "paused_all", message: pauseMessage(reason) });
       return toPause(row);

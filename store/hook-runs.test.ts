@@ -45,9 +45,17 @@ describe("updateHookRun", () => {
     const { clock, store, deployment } = await inPreHook();
     const run = await store.ensureHookRun(deployment.id, first);
     await store.updateHookRun(run.id, "dispatching", { state: "running", searchingSince: "2026-03-01T12:00:02.000Z" });
-    await store.updateHookRun(run.id, "running", { state: "running", dispatchedJobId: "migrate/dispatch-1", searchingSince: null });
+    await store.updateHookRun(run.id, "running", {
+      state: "running",
+      dispatchedJobId: "migrate/dispatch-1",
+      searchingSince: null,
+    });
     await clock.advance(7000);
-    const failed = await store.updateHookRun(run.id, "running", { state: "failed", error: "exit 1 hunter2", logTail: "hunter2\n" });
+    const failed = await store.updateHookRun(run.id, "running", {
+      state: "failed",
+      error: "exit 1 hunter2",
+      logTail: "hunter2\n",
+    });
     expect(failed).toMatchObject({
       state: "failed",
       dispatchedJobId: "migrate/dispatch-1",
@@ -74,17 +82,22 @@ describe("updateHookRun", () => {
   it("refuses a run that is not where the caller thinks", async () => {
     const { store, deployment } = await inPreHook();
     const run = await store.ensureHookRun(deployment.id, first);
-    await expect(store.updateHookRun(run.id, "running", { state: "succeeded" })).rejects.toMatchObject({ code: "stale_hook_run" });
+    await expect(store.updateHookRun(run.id, "running", { state: "succeeded" })).rejects.toMatchObject({
+      code: "stale_hook_run",
+    });
     await expect(store.updateHookRun("nope", "running", { state: "succeeded" })).rejects.toMatchObject({ name: "NotFoundError" });
   });
 
-  it.each(["succeeded", "failed", "timed_out", "unknown"] satisfies HookRunState[])("never changes one that is %s", async (state) => {
-    const { store, deployment } = await inPreHook();
-    const run = await store.ensureHookRun(deployment.id, first);
-    const ended = await store.updateHookRun(run.id, "dispatching", { state });
-    expect(ended.finishedAt).toBeDefined();
-    await expect(store.updateHookRun(run.id, state, { state: "running" })).rejects.toMatchObject({ code: "not_allowed" });
-  });
+  it.each(["succeeded", "failed", "timed_out", "unknown"] satisfies HookRunState[])(
+    "never changes one that is %s",
+    async (state) => {
+      const { store, deployment } = await inPreHook();
+      const run = await store.ensureHookRun(deployment.id, first);
+      const ended = await store.updateHookRun(run.id, "dispatching", { state });
+      expect(ended.finishedAt).toBeDefined();
+      await expect(store.updateHookRun(run.id, state, { state: "running" })).rejects.toMatchObject({ code: "not_allowed" });
+    },
+  );
 });
 
 describe("phaseStepStartedAt", () => {

@@ -37,16 +37,16 @@ export class HookRuns {
     this.#deployments = deployments;
     this.#events = events;
     const p = sql.placeholder;
-    this.#byId = connection.orm.select().from(hookRuns).where(eq(hookRuns.id, p("id"))).prepare();
+    this.#byId = connection.orm
+      .select()
+      .from(hookRuns)
+      .where(eq(hookRuns.id, p("id")))
+      .prepare();
     this.#byPlace = connection.orm
       .select()
       .from(hookRuns)
       .where(
-        and(
-          eq(hookRuns.deploymentId, p("deploymentId")),
-          eq(hookRuns.phase, p("phase")),
-          eq(hookRuns.position, p("position")),
-        ),
+        and(eq(hookRuns.deploymentId, p("deploymentId")), eq(hookRuns.phase, p("phase")), eq(hookRuns.position, p("position"))),
       )
       .prepare();
   }
@@ -59,7 +59,9 @@ export class HookRuns {
       if (existing !== undefined) return toHookRun(existing);
       const deployment = this.#deployments.require(deploymentId);
       if (deployment.state !== `${phase}_hook`) {
-        throw new ConflictError(`deployment ${deploymentId} is ${deployment.state}, not in ${phase}_hook`, { code: "not_allowed" });
+        throw new ConflictError(`deployment ${deploymentId} is ${deployment.state}, not in ${phase}_hook`, {
+          code: "not_allowed",
+        });
       }
       const id = this.#connection.newId();
       const token = `${deploymentId}:${phase}:${position}`;

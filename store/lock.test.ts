@@ -117,7 +117,9 @@ describe("flockFileLock", () => {
   it("lets exactly one of many processes in", async () => {
     const path = join(tempFolder(), "lock");
     const contender = `exec 9<>"$1"; if flock -xn 9; then echo in; exec sleep 60 9<&9; else echo out; fi`;
-    const children = Array.from({ length: 12 }, () => spawn("sh", ["-c", contender, "sh", path], { stdio: ["ignore", "pipe", "inherit"] }));
+    const children = Array.from({ length: 12 }, () =>
+      spawn("sh", ["-c", contender, "sh", path], { stdio: ["ignore", "pipe", "inherit"] }),
+    );
     onTestFinished(() => {
       for (const child of children) child.kill("SIGKILL");
     });
@@ -132,8 +134,13 @@ describe("flockFileLock", () => {
     expect(() => without.acquire(path)).toThrow(
       expect.objectContaining({ code: "lock_unavailable", hint: "install util-linux or BusyBox, which bring flock" }),
     );
-    expect(() => flockFileLock({ command: "false" }).acquire(path)).not.toThrow();
-    expect(() => lock.acquire("/proc/nops/lock")).toThrow(expect.objectContaining({ code: "lock_unavailable" }));
+    // A flock that fails for another reason than a holder is no answer either way.
+    const odd = flockFileLock({ command: "cat" });
+    expect(() => odd.acquire(path)).toThrow(
+      expect.objectContaining({ code: "lock_unavailable", message: `the lock file ${path} cannot be locked` }),
+    );
+    writeFileSync(path, "");
+    expect(() => lock.acquire(join(path, "below", "a", "file"))).toThrow(expect.objectContaining({ code: "lock_unavailable" }));
   });
 });
 

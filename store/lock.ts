@@ -63,7 +63,9 @@ function tryLock(file: number, command: string, path: string): boolean {
   if (result.error === undefined && result.status === statusBusy && result.stderr.length === 0) return false;
   const missing = result.error !== undefined && "code" in result.error && result.error.code === "ENOENT";
   throw new NopsError(
-    missing ? "this system has no flock program, so nops cannot make sure that it runs once" : `the lock file ${path} cannot be locked`,
+    missing
+      ? "this system has no flock program, so nops cannot make sure that it runs once"
+      : `the lock file ${path} cannot be locked`,
     {
       code: "lock_unavailable",
       hint: missing

@@ -20,8 +20,11 @@ function fillFirstSchema(database: Database.Database): void {
     birth_state, mode, version, base_index, error, has_pre_hooks, has_post_hooks, notify_completed, reschedule, entered_at, created_at,
     updated_at) VALUES (@id, 'default', @state, 'main', 'c', 's', 'a', 'e', 'f', 'h', 't', '{}', '{}', 'x', 'auto', 'auto', @state,
     'detected', 'apply', 3, 7, @error, 1, 1, 0, 0, @at, @at, @at)`);
-  const hook = database.prepare("INSERT INTO deployment_hooks VALUES (?, 'pre', 0, 'migrate', 'h', '{}', 'x', 'migrate-h', 1000)");
-  const run = database.prepare(`INSERT INTO hook_runs (id, deployment_id, phase, position, hook_id, hook_job_id, idempotency_token, state,
+  const hook = database.prepare(
+    "INSERT INTO deployment_hooks VALUES (?, 'pre', 0, 'migrate', 'h', '{}', 'x', 'migrate-h', 1000)",
+  );
+  const run =
+    database.prepare(`INSERT INTO hook_runs (id, deployment_id, phase, position, hook_id, hook_job_id, idempotency_token, state,
     timeout_ms, started_at) VALUES (@id, @id, 'pre', 0, 'migrate', 'migrate-h', @id, 'running', 1000, @at)`);
   allStates.forEach((state, index) => {
     const id = `01JN8Z2V0000000000000000${String(index).padStart(2, "0")}`;
@@ -29,7 +32,9 @@ function fillFirstSchema(database: Database.Database): void {
     hook.run(id);
     if (state === "pre_hook") run.run({ id, at: builtAt });
   });
-  database.prepare("INSERT INTO job_pauses (namespace, job_id, paused_by, paused_at, reason) VALUES ('default', 'web', 'ada', ?, '')").run(builtAt);
+  database
+    .prepare("INSERT INTO job_pauses (namespace, job_id, paused_by, paused_at, reason) VALUES ('default', 'web', 'ada', ?, '')")
+    .run(builtAt);
 }
 
 describe("migrate", () => {
@@ -37,30 +42,33 @@ describe("migrate", () => {
     expect(migrations.map((step) => step.number)).toEqual(migrations.map((_, index) => index + 1));
   });
 
-  it.each(migrations.slice(0, -1).map((step) => step.number))("brings schema %i with rows in every state forward and loses none", async (from) => {
-    const path = join(tempFolder(), "nops.db");
-    const old = openDatabase({ path });
-    migrate(old, { path, now: builtAt, upTo: from });
-    expect(schemaVersion(old)).toBe(from);
-    fillFirstSchema(old);
-    old.close();
+  it.each(migrations.slice(0, -1).map((step) => step.number))(
+    "brings schema %i with rows in every state forward and loses none",
+    async (from) => {
+      const path = join(tempFolder(), "nops.db");
+      const old = openDatabase({ path });
+      migrate(old, { path, now: builtAt, upTo: from });
+      expect(schemaVersion(old)).toBe(from);
+      fillFirstSchema(old);
+      old.close();
 
-    const store = openStore({ path, ...world() });
-    const rows = (await store.listDeployments({ limit: 99 })).items;
-    expect(rows.map((row) => [row.jobId, row.state])).toEqual([...allStates].reverse().map((state) => [state, state]));
-    const inHook = rows.find((row) => row.state === "pre_hook");
-    expect(await store.hookRuns(inHook?.id ?? "")).toMatchObject([{ state: "running" }]);
-    expect((await store.pausesInForce()).jobs).toHaveLength(1);
-    expect(await store.move(inHook?.id ?? "", 3, aMove({ trigger: "step_ok" }))).toMatchObject({ state: "applying" });
-    await store.close();
+      const store = openStore({ path, ...world() });
+      const rows = (await store.listDeployments({ limit: 99 })).items;
+      expect(rows.map((row) => [row.jobId, row.state])).toEqual([...allStates].reverse().map((state) => [state, state]));
+      const inHook = rows.find((row) => row.state === "pre_hook");
+      expect(await store.hookRuns(inHook?.id ?? "")).toMatchObject([{ state: "running" }]);
+      expect((await store.pausesInForce()).jobs).toHaveLength(1);
+      expect(await store.move(inHook?.id ?? "", 3, aMove({ trigger: "step_ok" }))).toMatchObject({ state: "applying" });
+      await store.close();
 
-    const backup = `${path}.schema-${from}.backup`;
-    expect((statSync(backup).mode & 0o777).toString(8)).toBe("600");
-    const copy = new Database(backup, { readonly: true });
-    expect(schemaVersion(copy)).toBe(from);
-    expect(copy.prepare("SELECT count(*) FROM deployment_hooks").pluck().get()).toBe(allStates.length);
-    copy.close();
-  });
+      const backup = `${path}.schema-${from}.backup`;
+      expect((statSync(backup).mode & 0o777).toString(8)).toBe("600");
+      const copy = new Database(backup, { readonly: true });
+      expect(schemaVersion(copy)).toBe(from);
+      expect(copy.prepare("SELECT count(*) FROM deployment_hooks").pluck().get()).toBe(allStates.length);
+      copy.close();
+    },
+  );
 
   it("makes no copy of what was empty, and does nothing the second time", () => {
     const path = join(tempFolder(), "nops.db");
@@ -110,7 +118,10 @@ describe("migrate", () => {
     await openStore({ path, ...world() }).close();
     const database = openDatabase({ path });
     database.prepare("INSERT INTO schema_migrations VALUES (99, 'future', 'x', ?)").run(builtAt);
-    const tooNew = expect.objectContaining({ code: "schema_too_new", message: `the database ${path} has schema 99, this nops knows schemas up to 3` });
+    const tooNew = expect.objectContaining({
+      code: "schema_too_new",
+      message: `the database ${path} has schema 99, this nops knows schemas up to 3`,
+    });
     expect(() => openStore({ path, ...world() })).toThrow(tooNew);
     expect(() => openStore({ path, ...world(), role: "admin" })).toThrow(tooNew);
     database.exec("DELETE FROM schema_migrations WHERE number = 99; UPDATE schema_migrations SET sha256 = 'x' WHERE number = 2");

@@ -46,7 +46,8 @@ export function migrate(database: SqliteDatabase, options: MigrateOptions): Migr
   const from = checkApplied(database, options.path, options.migrations ?? allMigrations);
   const last = known.at(-1)?.number ?? 0;
   if (from >= last) return { from, to: from, backup: undefined };
-  const backup = from > 0 && options.path !== inMemory && options.backup !== false ? copyBefore(database, options.path, from) : undefined;
+  const backup =
+    from > 0 && options.path !== inMemory && options.backup !== false ? copyBefore(database, options.path, from) : undefined;
   database.pragma("foreign_keys = OFF");
   try {
     database.transaction(() => runPending(database, options, known)).exclusive();

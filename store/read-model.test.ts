@@ -80,7 +80,8 @@ describe("listEvents", () => {
   it("filters and pages, newest first", async () => {
     const { store } = await fiveDeployments();
     await store.pauseAll(aPerson(), "");
-    const ids = async (filter: Omit<ListFilter, "limit">) => (await store.listEvents({ limit: 50, ...filter })).items.map((event) => event.id);
+    const ids = async (filter: Omit<ListFilter, "limit">) =>
+      (await store.listEvents({ limit: 50, ...filter })).items.map((event) => event.id);
     expect(await ids({})).toEqual([8, 7, 6, 5, 4, 3, 2, 1]);
     expect(await ids({ namespace: "prod" })).toEqual([7, 6]);
     expect(await ids({ job: "web", state: "failed" })).toEqual([2]);
@@ -97,7 +98,10 @@ describe("deploymentDetail", () => {
   it("shows all but the spec", async () => {
     const store = memoryStore();
     const secret = "s3cret-in-the-spec";
-    const spec = { spec: aJobSpec({ Secret: secret }), submission: { source: secret, format: "hcl2", variables: secret } } as const;
+    const spec = {
+      spec: aJobSpec({ Secret: secret }),
+      submission: { source: secret, format: "hcl2", variables: secret },
+    } as const;
     const hooks = [aFrozenHook({ phase: "post", hookId: "smoke" }), aFrozenHook({ spec: aJobSpec({ Secret: secret }) })];
     const created = await store.create(aNewDeployment({ spec, hooks, state: "pending_approval" }));
     await store.approve({ id: created.id, version: 1, specHash: created.specHash, actor: aPerson(), comment: "ok", required: 1 });

@@ -123,14 +123,38 @@ export class ReadModel {
         .where(eq(deployments.id, id))
         .get();
       if (row === undefined) return undefined;
-      const successor = orm.select({ id: max(deployments.id) }).from(deployments).where(eq(deployments.retryOf, id)).get();
-      const placed = <T extends { phase: SQLiteColumn; position: SQLiteColumn }>(table: T) => [desc(table.phase), asc(table.position)];
+      const successor = orm
+        .select({ id: max(deployments.id) })
+        .from(deployments)
+        .where(eq(deployments.retryOf, id))
+        .get();
+      const placed = <T extends { phase: SQLiteColumn; position: SQLiteColumn }>(table: T) => [
+        desc(table.phase),
+        asc(table.position),
+      ];
       return {
         deployment: toDeployment(row.deployment),
         diff: row.diff === null ? undefined : parseStored<JobDiff>(row.diff),
-        hooks: orm.select(hookSummary).from(deploymentHooks).where(eq(deploymentHooks.deploymentId, id)).orderBy(...placed(deploymentHooks)).all(),
-        hookRuns: orm.select().from(hookRuns).where(eq(hookRuns.deploymentId, id)).orderBy(...placed(hookRuns)).all().map(toHookRun),
-        approvals: orm.select().from(approvals).where(eq(approvals.deploymentId, id)).orderBy(asc(approvals.id)).all().map(toApproval),
+        hooks: orm
+          .select(hookSummary)
+          .from(deploymentHooks)
+          .where(eq(deploymentHooks.deploymentId, id))
+          .orderBy(...placed(deploymentHooks))
+          .all(),
+        hookRuns: orm
+          .select()
+          .from(hookRuns)
+          .where(eq(hookRuns.deploymentId, id))
+          .orderBy(...placed(hookRuns))
+          .all()
+          .map(toHookRun),
+        approvals: orm
+          .select()
+          .from(approvals)
+          .where(eq(approvals.deploymentId, id))
+          .orderBy(asc(approvals.id))
+          .all()
+          .map(toApproval),
         events: this.#events.ofDeployment(id),
         successor: successor?.id ?? undefined,
       };
@@ -180,7 +204,11 @@ export class ReadModel {
   /** How many deployments are in each state, zeros included. */
   async countByState(): Promise<Readonly<Record<DeploymentState, number>>> {
     const rows = this.#connection.single(() =>
-      this.#connection.orm.select({ state: deployments.state, count: count() }).from(deployments).groupBy(deployments.state).all(),
+      this.#connection.orm
+        .select({ state: deployments.state, count: count() })
+        .from(deployments)
+        .groupBy(deployments.state)
+        .all(),
     );
     const counts = Object.fromEntries(allStates.map((state) => [state, 0])) as Record<DeploymentState, number>;
     for (const row of rows) counts[row.state] = row.count;

@@ -76,8 +76,7 @@ export class Retention {
   }
 
   #notifications(before: string): number {
-    return this.#connection.raw
-      .prepare("DELETE FROM notifications WHERE status <> 'waiting' AND finished_at < ?")
-      .run(before).changes;
+    return this.#connection.raw.prepare("DELETE FROM notifications WHERE status <> 'waiting' AND finished_at < ?").run(before)
+      .changes;
   }
 }

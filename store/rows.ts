@@ -1,6 +1,14 @@
 import { getTableColumns } from "drizzle-orm";
 import type { Approval, Deployment, EventRecord, HookRun, Pause, WindowLift } from "../model/deployment.ts";
-import { approvals, deployments, events, hookRuns, jobPauses, nopsPauses, windowLifts } from "./schema.ts";
+import {
+  type approvals,
+  deployments,
+  type events,
+  type hookRuns,
+  type jobPauses,
+  type nopsPauses,
+  type windowLifts,
+} from "./schema.ts";
 
 // The spec, the diff and the author's address are read only by whom needs them.
 const {

@@ -8,7 +8,12 @@ const actor = aPerson("root");
 describe("tokens", () => {
   it("are found by their secret, which is stored nowhere", async () => {
     const store = memoryStore();
-    const { token, secret } = await store.createToken({ name: "ci", capabilities: ["read", "approve", "read"], namespaces: ["prod-*"], actor });
+    const { token, secret } = await store.createToken({
+      name: "ci",
+      capabilities: ["read", "approve", "read"],
+      namespaces: ["prod-*"],
+      actor,
+    });
     expect(secret).toMatch(/^nops_[A-Za-z0-9_-]{43}$/);
     expect(token).toMatchObject({ name: "ci", capabilities: ["read", "approve"], namespaces: ["prod-*"], createdBy: "root" });
     expect(await store.findToken(secret)).toMatchObject({ id: token.id });
@@ -27,7 +32,15 @@ describe("tokens", () => {
   it("are not found by anything else", async () => {
     const store = memoryStore();
     const { secret } = await store.createToken({ name: "ci", actor });
-    for (const wrong of ["", "nops_", secret.slice(0, -1), `${secret}A`, secret.toLowerCase(), `${secret.slice(0, -1)}\0`, "' OR 1=1 --"]) {
+    for (const wrong of [
+      "",
+      "nops_",
+      secret.slice(0, -1),
+      `${secret}A`,
+      secret.toLowerCase(),
+      `${secret.slice(0, -1)}\0`,
+      "' OR 1=1 --",
+    ]) {
       expect(await store.findToken(wrong)).toBeUndefined();
     }
   });

@@ -1,5 +1,5 @@
 import { timingSafeEqual } from "node:crypto";
-import { desc, eq, isNull, or, lt, and } from "drizzle-orm";
+import { and, desc, eq, isNull, lt, or } from "drizzle-orm";
 import { isTokenCapability, type TokenCapability } from "../model/capabilities.ts";
 import { type Instant, type Random, toInstant } from "../model/clock.ts";
 import type { Actor } from "../model/deployment.ts";
@@ -176,7 +176,9 @@ function checkedNamespaces(given: readonly string[]): readonly string[] {
 function checkedName(given: string): string {
   const name = given.trim();
   if (/^[\p{L}\p{N}][\p{L}\p{N} ._@-]{0,99}$/u.test(name)) return name;
-  throw new InvalidRequestError("a token's name has 1 to 100 letters, digits, spaces or any of . _ @ -", { code: "bad_token_name" });
+  throw new InvalidRequestError("a token's name has 1 to 100 letters, digits, spaces or any of . _ @ -", {
+    code: "bad_token_name",
+  });
 }
 
 function expiry(nowMs: number, ttlMs: number | undefined): Instant | null {
