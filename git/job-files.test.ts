@@ -220,7 +220,7 @@ describe("createJobFileReader", () => {
     expect(fifth.readCount).toBeGreaterThanOrEqual(5);
   });
 
-  it("reads k files of 10,000 for a commit that changes k (S47)", async () => {
+  it("reads k files of 10,000 for a commit that changes k (S47)", { timeout: 120_000 }, async () => {
     const { read } = await setUp();
     const files: Record<string, string> = {};
     for (let at = 0; at < 10_000; at++) files[`d${at % 100}/f${at}.hcl`] = at % 100 === 0 ? job(`j${at}`) : 'path "x" {}\n';

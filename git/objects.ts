@@ -22,7 +22,7 @@ export interface ObjectStore {
 
 const emptyTree = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 
-/** Opens a git directory. `where` names the repository in messages. Indexes of packs are kept for the store's life. */
+/** Opens a git directory. `where` names the repository in messages. It sees what is there now; open it again for another read. */
 export function openObjectStore(gitdir: string, where: string): ObjectStore {
   const cache = {};
 

@@ -161,8 +161,8 @@ function startThread(
   onEnd: (peer: Peer, why: string) => void,
 ): Peer {
   const entry = new URL("./worker.js", import.meta.url);
-  // No environment: nothing of it may reach what talks to strangers (reliability S08).
-  const worker = new Worker(entry, { workerData: specs, env: {}, execArgv: [], name: "nops-git" });
+  // No environment: nothing of it may reach what talks to strangers (reliability S08). isomorphic-git prints odd errors to stdout.
+  const worker = new Worker(entry, { workerData: specs, env: {}, execArgv: [], stdout: true, name: "nops-git" });
   let why = "";
   const peer: Peer = {
     post: (message) => worker.postMessage(message),
