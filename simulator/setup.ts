@@ -1,5 +1,5 @@
 import type { Operations } from "./operations/context.ts";
-import { type NodeOptions, newNode } from "./operations/nodes.ts";
+import { type NodeOptions, newNode } from "./operations/node-facts.ts";
 
 /** What a fresh server has: its default namespace, node pools and configuration, and the nodes that joined. */
 export function setUp(ops: Operations & { readonly version: string }, nodes: number | readonly NodeOptions[]): void {

@@ -1,5 +1,6 @@
 import { permissionDenied, Refusal } from "../refusal.ts";
 import { upsertEvals } from "../state/eval-writes.ts";
+import { omitEmpty } from "../state/omit-empty.ts";
 import { newEval } from "../state/records.ts";
 import { scoped } from "../state/table.ts";
 import type { Allocation } from "../state/types.ts";
@@ -8,7 +9,7 @@ import { allow, queryFlag } from "./input.ts";
 import type { Call, Reply } from "./message.ts";
 import { byIndexToken, paginate } from "./page.ts";
 import type { Service } from "./service.ts";
-import { allocStub, omitEmpty } from "./views.ts";
+import { allocStub } from "./views.ts";
 
 /** `GET /v1/allocations`. */
 export async function allocations(service: Service, call: Call): Promise<Reply> {

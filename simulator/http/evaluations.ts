@@ -1,11 +1,12 @@
 import { permissionDenied, Refusal } from "../refusal.ts";
+import { omitEmpty } from "../state/omit-empty.ts";
 import type { Evaluation } from "../state/types.ts";
 import { allow, queryFlag } from "./input.ts";
 import { need } from "./job-reads.ts";
 import type { Call, Reply } from "./message.ts";
 import { byIndexToken, paginate } from "./page.ts";
 import type { Service } from "./service.ts";
-import { allocStub, omitEmpty } from "./views.ts";
+import { allocStub } from "./views.ts";
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 

@@ -3,12 +3,13 @@ import type { ServerJob } from "../jobspec/types.ts";
 import { permissionDenied, Refusal } from "../refusal.ts";
 import { latestDeployment } from "../scheduler/tainted.ts";
 import { clientTerminal } from "../state/facts.ts";
+import { omitEmpty } from "../state/omit-empty.ts";
 import { scoped } from "../state/table.ts";
 import { versionsOf } from "../state/versions.ts";
 import { allow, queryFlag, queryNumber } from "./input.ts";
 import type { Call, Reply } from "./message.ts";
 import type { Service } from "./service.ts";
-import { allocStub, omitEmpty } from "./views.ts";
+import { allocStub } from "./views.ts";
 
 /** Refuses with 403 unless the sender has any of the capabilities in the namespace of the query. */
 export function need(call: Call, ...capabilities: readonly string[]): void {

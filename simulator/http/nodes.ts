@@ -1,10 +1,11 @@
 import { evaluateNode, putNode } from "../operations/nodes.ts";
 import { permissionDenied, Refusal } from "../refusal.ts";
+import { omitEmpty } from "../state/omit-empty.ts";
 import { allow, bodyOf, field, flag, number, queryFlag, record, text } from "./input.ts";
 import type { Call, Reply } from "./message.ts";
 import { byText, paginate } from "./page.ts";
 import type { Service } from "./service.ts";
-import { nodeStub, omitEmpty } from "./views.ts";
+import { nodeStub } from "./views.ts";
 
 /** `GET /v1/nodes`. */
 export async function nodes(service: Service, call: Call): Promise<Reply> {

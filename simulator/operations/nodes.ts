@@ -1,6 +1,6 @@
 import type { Timer } from "../../model/clock.ts";
 import { inDatacenters, inPool } from "../scheduler/node-checks.ts";
-import type { DriverInfo, Node } from "../state/cluster-types.ts";
+import type { Node } from "../state/cluster-types.ts";
 import { upsertEvals } from "../state/eval-writes.ts";
 import { nanos, rfc3339, serverTerminal, terminal } from "../state/facts.ts";
 import { newEval } from "../state/records.ts";
@@ -8,103 +8,6 @@ import type { Tx } from "../state/state.ts";
 import { scoped } from "../state/table.ts";
 import type { Allocation, Evaluation, Job } from "../state/types.ts";
 import type { Operations } from "./context.ts";
-
-/** What a test says about a node of its cluster; the rest is as on a plain Linux machine. */
-export interface NodeOptions {
-  readonly name?: string;
-  readonly datacenter?: string;
-  readonly pool?: string;
-  readonly class?: string;
-  readonly attributes?: Readonly<Record<string, string>>;
-  readonly meta?: Readonly<Record<string, string>>;
-  /** Drivers that work there. */
-  readonly drivers?: readonly string[];
-  /** MHz. */
-  readonly cpu?: number;
-  readonly cores?: number;
-  readonly memoryMb?: number;
-  readonly diskMb?: number;
-  readonly hostVolumes?: Readonly<Record<string, { readonly Name: string; readonly Path: string; readonly ReadOnly: boolean }>>;
-}
-
-const defaultDrivers = ["raw_exec", "exec", "docker", "java", "qemu", "mock_driver"];
-
-/** A node as its client would register it. */
-export function newNode(ops: Pick<Operations, "newId" | "now">, options: NodeOptions, version: string): Node {
-  const id = ops.newId();
-  const drivers = options.drivers ?? defaultDrivers;
-  const cores = options.cores ?? 64;
-  const cpu = options.cpu ?? cores * 2500;
-  const name = options.name ?? `node-${id.slice(0, 8)}`;
-  const info = (): DriverInfo => ({
-    Attributes: null,
-    Detected: true,
-    Healthy: true,
-    HealthDescription: "Healthy",
-    UpdateTime: rfc3339(ops.now()),
-  });
-  return {
-    ID: id,
-    SecretID: ops.newId(),
-    Datacenter: options.datacenter ?? "dc1",
-    Name: name,
-    HTTPAddr: "127.0.0.1:4646",
-    TLSEnabled: false,
-    Attributes: {
-      "kernel.name": "linux",
-      "kernel.arch": "x86_64",
-      "os.name": "debian",
-      "os.version": "12",
-      "cpu.arch": "amd64",
-      "cpu.numcores": String(cores),
-      "cpu.totalcompute": String(cpu),
-      "memory.totalbytes": String((options.memoryMb ?? 262_144) * 1_048_576),
-      "nomad.version": version,
-      "nomad.revision": "",
-      "nomad.service_discovery": "true",
-      "unique.hostname": name,
-      "unique.network.ip-address": "127.0.0.1",
-      ...Object.fromEntries(drivers.map((driver) => [`driver.${driver}`, "1"])),
-      ...options.attributes,
-    },
-    Meta: options.meta ?? null,
-    NodeClass: options.class ?? "",
-    NodePool: options.pool ?? "default",
-    ComputedClass: "",
-    NodeResources: {
-      Cpu: { CpuShares: cpu, TotalCpuCores: cores, ReservableCpuCores: Array.from({ length: cores }, (_, i) => i) },
-      Memory: { MemoryMB: options.memoryMb ?? 262_144 },
-      Disk: { DiskMB: options.diskMb ?? 4_000_000 },
-      Devices: null,
-      Networks: [],
-      NodeNetworks: [],
-      MinDynamicPort: 20_000,
-      MaxDynamicPort: 32_000,
-    },
-    ReservedResources: {
-      Cpu: { CpuShares: 0 },
-      Memory: { MemoryMB: 0 },
-      Disk: { DiskMB: 0 },
-      Networks: { ReservedHostPorts: "" },
-    },
-    Drivers: Object.fromEntries(drivers.map((driver) => [driver, info()])),
-    HostVolumes: options.hostVolumes ?? null,
-    HostNetworks: null,
-    CSIControllerPlugins: null,
-    CSINodePlugins: null,
-    Links: null,
-    DrainStrategy: null,
-    LastDrain: null,
-    SchedulingEligibility: "eligible",
-    Status: "ready",
-    StatusDescription: "",
-    StatusUpdatedAt: Math.floor(ops.now() / 1000),
-    Events: [{ Message: "Node registered", Subsystem: "Cluster", Details: null, Timestamp: rfc3339(ops.now()), CreateIndex: 0 }],
-    CgroupParent: "",
-    CreateIndex: 0,
-    ModifyIndex: 0,
-  };
-}
 
 /** Adds a node, or changes one, and lets system jobs and jobs with allocations there look again. */
 export function putNode(ops: Operations, node: Node, type: string): number {

@@ -1,10 +1,12 @@
 import { annotateDiff } from "../diff/annotate.ts";
 import { jobDiff } from "../diff/job-diff.ts";
 import type { DesiredUpdates, ServerJob } from "../jobspec/types.ts";
+import { blockedEval } from "../scheduler/blocked.ts";
 import { isPeriodic, rfc3339 } from "../state/facts.ts";
+import { omitEmpty } from "../state/omit-empty.ts";
 import { newEval } from "../state/records.ts";
 import { scoped } from "../state/table.ts";
-import type { AllocMetric, Evaluation, Job } from "../state/types.ts";
+import type { AllocMetric, Job } from "../state/types.ts";
 import type { Operations } from "./context.ts";
 import { nextLaunch } from "./cron.ts";
 import { withPolicyIds } from "./register.ts";
@@ -13,7 +15,7 @@ export interface PlanAnswer {
   readonly Annotations: { readonly DesiredTGUpdates: Readonly<Record<string, DesiredUpdates>>; readonly PreemptedAllocs: null };
   readonly FailedTGAllocs: Readonly<Record<string, AllocMetric>> | null;
   readonly JobModifyIndex: number;
-  readonly CreatedEvals: readonly Evaluation[] | null;
+  readonly CreatedEvals: readonly unknown[] | null;
   readonly Diff: ReturnType<typeof jobDiff> | null;
   readonly NextPeriodicLaunch: string | null;
   readonly Warnings: string;
@@ -29,25 +31,15 @@ export function planJob(ops: Operations, admitted: Job, diff: boolean, warnings:
   const plan = ops.engine.schedule(evaluation, trial);
   const updates = plan.desired;
   const found = diff ? annotateDiff(jobDiff(asServer(existing), asServer(job), true), updates) : null;
-  const blocked = Object.keys(plan.failed).length > 0;
+  const failed = Object.keys(plan.failed).length > 0;
+  const blocked = blockedEval(evaluation, plan, ops.newId(), ops.now());
+  const created = blocked === undefined ? plan.followups : [blocked, ...plan.followups];
   const index = existing?.JobModifyIndex ?? 0;
   return {
     Annotations: { DesiredTGUpdates: updates, PreemptedAllocs: null },
-    FailedTGAllocs: blocked ? plan.failed : null,
+    FailedTGAllocs: failed ? plan.failed : null,
     JobModifyIndex: index,
-    CreatedEvals: blocked
-      ? [
-          {
-            ...newEval(ops.newId(), trial, "queued-allocs", ops.now()),
-            Status: "blocked",
-            StatusDescription: "created to place remaining allocations",
-            FailedTGAllocs: plan.failed,
-            PreviousEval: evaluation.ID,
-          },
-        ]
-      : plan.followups.length > 0
-        ? plan.followups
-        : null,
+    CreatedEvals: created.length === 0 ? null : created.map(omitEmpty),
     Diff: found,
     NextPeriodicLaunch: isPeriodic(job) && job.Periodic?.Enabled ? launchText(job, ops.now()) : null,
     Warnings: warnings,

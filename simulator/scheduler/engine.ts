@@ -7,6 +7,7 @@ import type { State } from "../state/state.ts";
 import { scoped } from "../state/table.ts";
 import type { Allocation, Evaluation, Job } from "../state/types.ts";
 import { stoppedAllocation } from "./allocation.ts";
+import { blockedEval } from "./blocked.ts";
 import type { SchedulerEnvironment } from "./environment.ts";
 import { scheduleGeneric } from "./generic.ts";
 import { reasons, type SchedulePlan } from "./plan-types.ts";
@@ -102,7 +103,7 @@ export class Engine {
       this.#writePlan(evaluation, plan, now);
       return;
     }
-    const blocked = failed ? this.#block(evaluation, plan, now) : "";
+    const blocked = this.#block(evaluation, plan, now);
     const followups = plan.followups.map((one) => ({
       ...one,
       PreviousEval: evaluation.ID,
@@ -141,40 +142,18 @@ export class Engine {
     );
   }
 
-  /** Leaves one evaluation that waits for capacity; an older one of the same job is cancelled. */
+  /** Leaves one evaluation that waits for capacity; an older one of the same job is cancelled. Returns its id, or "". */
   #block(evaluation: Evaluation, plan: SchedulePlan, now: number): string {
-    const blocked: Evaluation = {
-      ID: this.#env.newId(),
-      Namespace: evaluation.Namespace,
-      Priority: evaluation.Priority,
-      Type: evaluation.Type,
-      TriggeredBy: "queued-allocs",
-      JobID: evaluation.JobID,
-      ...(evaluation.JobModifyIndex === undefined ? {} : { JobModifyIndex: evaluation.JobModifyIndex }),
-      ...(plan.blockedNodes[0] === undefined ? {} : { NodeID: plan.blockedNodes[0] }),
-      Status: "blocked",
-      StatusDescription: "created to place remaining allocations",
-      PreviousEval: evaluation.ID,
-      FailedTGAllocs: plan.failed,
-      EscapedComputedClass: false,
-      SnapshotIndex: this.state.index,
-      CreateIndex: 0,
-      ModifyIndex: 0,
-      CreateTime: nanos(now),
-      ModifyTime: nanos(now),
-    };
+    const blocked = blockedEval(evaluation, plan, this.#env.newId(), now);
+    if (blocked === undefined) return "";
     const older = this.state.evals
       .by("job", scoped(evaluation.Namespace, evaluation.JobID))
       .filter((one) => one.Status === "blocked" && one.ID !== evaluation.ID);
-    this.state.write("EvalUpdate", (tx) => upsertEvals(tx, [blocked]));
+    this.state.write("EvalUpdate", (tx) => upsertEvals(tx, [{ ...blocked, SnapshotIndex: this.state.index }]));
     if (older.length > 0) {
-      const description = "existing blocked evaluation exists for this job";
-      this.state.write("EvalUpdate", (tx) =>
-        upsertEvals(
-          tx,
-          older.map((one) => ({ ...one, Status: "canceled", StatusDescription: description, ModifyTime: nanos(now) })),
-        ),
-      );
+      const StatusDescription = "existing blocked evaluation exists for this job";
+      const canceled = older.map((one) => ({ ...one, Status: "canceled", StatusDescription, ModifyTime: nanos(now) }));
+      this.state.write("EvalUpdate", (tx) => upsertEvals(tx, canceled));
     }
     return blocked.ID;
   }

@@ -52,7 +52,8 @@ export function holdsResources(alloc: Allocation): boolean {
 
 export interface NodeLoad {
   readonly usage: Usage;
-  readonly ports: ReadonlySet<number>;
+  /** `portKey`s. */
+  readonly ports: ReadonlySet<string>;
 }
 
 export interface Offer {
@@ -78,35 +79,52 @@ function offerPorts(node: Node, load: NodeLoad, group: TaskGroup): string | Offe
   if (networks.length === 0) return { networks: null, ports: null };
   const taken = new Set(load.ports);
   const ports: AllocatedPort[] = [];
-  const host = node.Attributes["unique.network.ip-address"] ?? "127.0.0.1";
   for (const network of networks) {
     for (const port of network.ReservedPorts ?? []) {
       const value = port.Value ?? 0;
-      if (taken.has(value)) return `network: reserved port collision ${port.Label}=${value}`;
-      taken.add(value);
-      ports.push({ Label: port.Label, Value: value, To: port.To ?? 0, HostIP: host, IgnoreCollision: false });
+      const addresses = addressesOf(node, port.HostNetwork);
+      if (addresses.length === 0) return `network: no addresses available for ${port.HostNetwork ?? ""} network`;
+      const address = addresses.find((one) => !taken.has(portKey(one, value)));
+      if (address === undefined) return `network: reserved port collision ${port.Label}=${value}`;
+      taken.add(portKey(address, value));
+      ports.push({ Label: port.Label, Value: value, To: port.To ?? 0, HostIP: address, IgnoreCollision: false });
     }
   }
   for (const network of networks) {
     for (const port of network.DynamicPorts ?? []) {
-      const value = freePort(node, taken);
+      const address = addressesOf(node, port.HostNetwork)[0];
+      if (address === undefined) return `network: no addresses available for ${port.HostNetwork ?? ""} network`;
+      const value = freePort(node, address, taken);
       if (value === undefined) return "network: dynamic port selection failed";
-      taken.add(value);
+      taken.add(portKey(address, value));
       const to = port.To === -1 ? value : (port.To ?? 0);
-      ports.push({ Label: port.Label, Value: value, To: to, HostIP: host, IgnoreCollision: false });
+      ports.push({ Label: port.Label, Value: value, To: to, HostIP: address, IgnoreCollision: false });
     }
   }
+  const host = addressesOf(node, "default")[0] ?? "127.0.0.1";
   return { networks: networks.map((network) => offered(network, ports, host)), ports };
 }
 
+/** A port is taken per address: a host with two of them can give one number twice. */
+export function portKey(address: string, port: number): string {
+  return `${address}#${port}`;
+}
+
+function addressesOf(node: Node, network: string | undefined): string[] {
+  const alias = network === undefined || network === "" ? "default" : network;
+  return node.NodeResources.NodeNetworks.flatMap((one) => one.Addresses ?? []).flatMap((one) =>
+    one.Alias === alias ? [one.Address] : [],
+  );
+}
+
 /** Dynamic ports are drawn by walking on from the number of taken ones, which spreads them and stays reproducible. */
-function freePort(node: Node, taken: ReadonlySet<number>): number | undefined {
+function freePort(node: Node, address: string, taken: ReadonlySet<string>): number | undefined {
   const { MinDynamicPort, MaxDynamicPort } = node.NodeResources;
   const span = MaxDynamicPort - MinDynamicPort + 1;
   const start = (taken.size * 7919) % span;
   for (let i = 0; i < span; i++) {
     const port = MinDynamicPort + ((start + i) % span);
-    if (!taken.has(port)) return port;
+    if (!taken.has(portKey(address, port))) return port;
   }
   return undefined;
 }

@@ -120,6 +120,8 @@ function stopJob(existing: readonly Allocation[], tainted: Tainted, now: number,
     queued: {},
     deploymentId: "",
     blockedNodes: [],
+    classes: {},
+    escaped: false,
   };
 }
 
@@ -183,6 +185,8 @@ class Placer {
       queued: this.#queued,
       deploymentId: current?.ID ?? "",
       blockedNodes: [],
+      classes: this.#selector.classes,
+      escaped: this.#selector.escaped,
     };
   }
 

@@ -1,12 +1,12 @@
 import { groupOf } from "../state/facts.ts";
 import type { State } from "../state/state.ts";
 import type { Allocation } from "../state/types.ts";
-import { holdsResources, type NodeLoad, type Usage, usageOf } from "./fit.ts";
+import { holdsResources, type NodeLoad, portKey, type Usage, usageOf } from "./fit.ts";
 
 interface Load {
   usage: { cpu: number; cores: number; memory: number; disk: number };
-  readonly ports: Map<number, number>;
-  readonly held: Map<string, { readonly usage: Usage; readonly ports: readonly number[] }>;
+  readonly ports: Map<string, number>;
+  readonly held: Map<string, { readonly usage: Usage; readonly ports: readonly string[] }>;
 }
 
 /** What each node carries, kept up to date by every write, so that a placement does not add up all allocations anew. */
@@ -57,7 +57,7 @@ export class LoadIndex {
       this.#loads.set(alloc.NodeID, load);
     }
     const usage = usageOf(group);
-    const ports = (alloc.AllocatedResources?.Shared.Ports ?? []).map((port) => port.Value);
+    const ports = (alloc.AllocatedResources?.Shared.Ports ?? []).map((port) => portKey(port.HostIP, port.Value));
     load.held.set(alloc.ID, { usage, ports });
     load.usage.cpu += usage.cpu;
     load.usage.cores += usage.cores;
@@ -79,7 +79,7 @@ export class LoadIndex {
   }
 }
 
-function count(ports: Map<number, number>, port: number, by: number): void {
+function count(ports: Map<string, number>, port: string, by: number): void {
   const next = (ports.get(port) ?? 0) + by;
   if (next > 0) ports.set(port, next);
   else ports.delete(port);

@@ -15,9 +15,9 @@ export class Metrics {
   readonly dimensions: Counts = {};
   readonly resources: Record<string, { CPU: number; MemoryMB: number }> = {};
   readonly scores: { NodeID: string; Scores: Counts; NormScore: number }[] = [];
-  readonly #pool: string;
-  readonly #inPool: number;
-  readonly #available: Readonly<Counts>;
+  #pool: string;
+  #inPool: number;
+  #available: Readonly<Counts>;
 
   constructor(pool: string, inPool: number, available: Readonly<Counts>) {
     this.#pool = pool;
@@ -51,6 +51,13 @@ export class Metrics {
         MemoryMB: sum.MemoryMB + (this.dimensions["memory"] ? task.Resources.MemoryMB : 0),
       };
     }
+  }
+
+  /** System jobs do not say where they looked when every node was filtered out. */
+  anonymize(): void {
+    this.#pool = "";
+    this.#inPool = 0;
+    this.#available = {};
   }
 
   merge(other: Metrics): void {

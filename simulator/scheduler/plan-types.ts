@@ -91,6 +91,10 @@ export interface SchedulePlan {
   readonly deploymentId: string;
   /** Nodes that had no room, for system jobs: their blocked evaluations name the node. */
   readonly blockedNodes: readonly string[];
+  /** Classes of nodes that were looked at, and whether any group may go there. */
+  readonly classes: Readonly<Record<string, boolean>>;
+  /** A constraint speaks of single nodes, so that classes say nothing. */
+  readonly escaped: boolean;
 }
 
 export type UpdateOf = (existing: Job, next: Job, group: string) => UpdateKind;

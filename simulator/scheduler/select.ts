@@ -4,7 +4,7 @@ import { scoped } from "../state/table.ts";
 import type { Allocation, Constraint, Job, TaskGroup } from "../state/types.ts";
 import { meets, resolveTarget } from "./constraints.ts";
 import type { SchedulerEnvironment } from "./environment.ts";
-import { type NodeLoad, type Offer, tryFit, usageOf } from "./fit.ts";
+import { type NodeLoad, type Offer, portKey, tryFit, usageOf } from "./fit.ts";
 import { Metrics } from "./metrics.ts";
 import { computedClass, escapesClass, inDatacenters, inPool, isReady, unfit } from "./node-checks.ts";
 
@@ -17,6 +17,7 @@ export interface Choice {
 const classCache = new WeakMap<Node, string>();
 
 function classOf(node: Node): string {
+  if (node.ComputedClass !== "") return node.ComputedClass;
   let name = classCache.get(node);
   if (name === undefined) {
     name = computedClass(node);
@@ -34,6 +35,9 @@ export class Selector {
   readonly #stopped = new Set<string>();
   readonly #placed = new Map<string, Allocation[]>();
   readonly #refusedClasses = new Map<string, Set<string>>();
+  /** Classes that were looked at, and whether some group may go there. */
+  readonly classes: Record<string, boolean> = {};
+  escaped = false;
 
   constructor(env: SchedulerEnvironment, job: Job) {
     this.#env = env;
@@ -89,10 +93,12 @@ export class Selector {
   #filtered(node: Node, group: TaskGroup): string | undefined {
     const name = classOf(node);
     const escaped = escapesClass(this.#job, group);
+    this.escaped ||= escaped;
     let refused = this.#refusedClasses.get(group.Name);
     if (!escaped && refused?.has(name)) return "computed class ineligible";
     const reason = unfit(node, this.#job, group);
     if (reason !== undefined) {
+      this.classes[name] ??= false;
       if (refused === undefined) {
         refused = new Set();
         this.#refusedClasses.set(group.Name, refused);
@@ -100,6 +106,7 @@ export class Selector {
       refused.add(name);
       return reason;
     }
+    this.classes[name] = true;
     return this.#indistinct(node, group);
   }
 
@@ -117,7 +124,7 @@ export class Selector {
       usage.cores += need.cores;
       usage.memory += need.memory;
       usage.disk += need.disk;
-      for (const port of alloc.AllocatedResources?.Shared.Ports ?? []) ports.add(port.Value);
+      for (const port of alloc.AllocatedResources?.Shared.Ports ?? []) ports.add(portKey(port.HostIP, port.Value));
     }
     return { usage, ports };
   }

@@ -78,6 +78,7 @@ class SystemPass {
   #old: Deployment | undefined;
   #groups: Record<string, DraftState> = {};
   #created = false;
+  #selector: Selector | undefined;
 
   constructor(
     env: SchedulerEnvironment,
@@ -104,6 +105,7 @@ class SystemPass {
     }
     for (const group of job.TaskGroups) this.#queued[group.Name] = 0;
     const selector = new Selector(this.#env, job);
+    this.#selector = selector;
     const nodes = this.#env.state.nodes.sorted().filter((node) => inPool(node, job.NodePool));
     const eligible = new Map(
       nodes.filter((node) => isReady(node) && inDatacenters(node, job.Datacenters)).map((node) => [node.ID, node]),
@@ -356,6 +358,7 @@ class SystemPass {
       const queued = (this.#queued[name] ?? 0) - 1;
       this.#queued[name] = queued;
       const sum = this.#filtered.get(name);
+      metrics.anonymize();
       if (sum === undefined) this.#filtered.set(name, metrics);
       else sum.merge(metrics);
       if (queued <= 0 && !this.#existsFor.has(name)) this.#failed.set(name, this.#filtered.get(name) ?? metrics);
@@ -412,6 +415,8 @@ class SystemPass {
       queued: this.#queued,
       deploymentId: this.#deployment?.ID ?? "",
       blockedNodes: this.#blocked,
+      classes: this.#selector?.classes ?? {},
+      escaped: this.#selector?.escaped ?? false,
     };
   }
 }

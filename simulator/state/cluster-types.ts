@@ -15,6 +15,22 @@ export interface DriverInfo {
   readonly UpdateTime: string;
 }
 
+export interface NodeNetwork {
+  readonly Mode: string;
+  readonly Device: string;
+  readonly MacAddress: string;
+  readonly Speed: number;
+  readonly Addresses:
+    | readonly {
+        readonly Family: string;
+        readonly Alias: string;
+        readonly Address: string;
+        readonly ReservedPorts: string;
+        readonly Gateway: string;
+      }[]
+    | null;
+}
+
 export interface NodeResources {
   readonly Cpu: { readonly CpuShares: number; readonly TotalCpuCores: number; readonly ReservableCpuCores: readonly number[] };
   readonly Memory: { readonly MemoryMB: number };
@@ -23,7 +39,7 @@ export interface NodeResources {
     | readonly { readonly Vendor: string; readonly Type: string; readonly Name: string; readonly Instances: readonly unknown[] }[]
     | null;
   readonly Networks: readonly unknown[];
-  readonly NodeNetworks: readonly unknown[];
+  readonly NodeNetworks: readonly NodeNetwork[];
   readonly MinDynamicPort: number;
   readonly MaxDynamicPort: number;
 }
