@@ -1,21 +1,21 @@
 /** The command line: names, flags and help. Each command's body is loaded only when it runs, to keep starting fast. */
 import { Command, CommanderError } from "commander";
 import { withClientFlags } from "./client-options.ts";
-import { scalarOptions } from "./config/options.ts";
+import type { ScalarOption } from "./config/options.ts";
 import { CommandError, exitCodes } from "./exit-codes.ts";
 import type { CommandIo } from "./io.ts";
 import { version } from "./version.ts";
 import { registerWorkspaceCommands } from "./workspace/register.ts";
 
-/** Builds the program; commands print through `io` and throw what goes wrong. */
-export function createProgram(io: CommandIo): Command {
+/** Builds the program; commands print through `io` and throw what goes wrong. `serveOptions` are the configuration's keys as flags. */
+export function createProgram(io: CommandIo, serveOptions: readonly ScalarOption[]): Command {
   const program = new Command("nops")
     .description("GitOps operator and deploy pipeline for HashiCorp Nomad")
     .version(version, "-V, --version")
     .showSuggestionAfterError()
     .configureOutput({ writeOut: io.out, writeErr: io.err })
     .exitOverride();
-  operatorCommands(program, io);
+  operatorCommands(program, io, serveOptions);
   checkoutCommands(program, io);
   readCommands(program, io);
   actCommands(program, io);
@@ -24,14 +24,14 @@ export function createProgram(io: CommandIo): Command {
   return program;
 }
 
-function operatorCommands(program: Command, io: CommandIo): void {
+function operatorCommands(program: Command, io: CommandIo, serveOptions: readonly ScalarOption[]): void {
   const serve = program
     .command("serve")
     .description("run the operator")
     .option("--config <file>", "configuration file (NOPS_CONFIG; default nops.yml beside the working directory)")
     .option("--read-only", "detect and show, never write to Nomad")
     .action(async (flags) => (await import("./commands/serve.ts")).serve(flags, io));
-  for (const { flags, kind, description } of scalarOptions()) {
+  for (const { flags, kind, description } of serveOptions) {
     const [main = "", ...others] = flags;
     serve.option(kind === "boolean" ? main : `${main} <value>`, description);
     for (const other of others) serve.option(`${other} <value>`, `short for ${main}`);
@@ -205,7 +205,7 @@ function administrationCommands(program: Command, io: CommandIo): void {
 /** Parses and runs one command line. Commander's own refusals become exit code 2, help and version 0. */
 export async function runProgram(argv: readonly string[], io: CommandIo): Promise<void> {
   try {
-    const program = createProgram(io);
+    const program = createProgram(io, await serveOptionsFor(argv[0]));
     await addCompletion(program, argv[0]);
     await program.parseAsync([...argv], { from: "user" });
   } catch (error) {
@@ -224,4 +224,10 @@ async function addCompletion(program: Command, firstArgument: string | undefined
   } else {
     program.command("completion <shell>").description("print the completion script of bash, zsh or fish");
   }
+}
+
+/** The configuration's schema takes a third of the time that starting takes, and only `serve` and completion have its flags. */
+async function serveOptionsFor(firstArgument: string | undefined): Promise<readonly ScalarOption[]> {
+  const needed = ["serve", "help", "completion", "complete"].includes(firstArgument ?? "");
+  return needed ? (await import("./config/options.ts")).scalarOptions() : [];
 }
