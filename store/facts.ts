@@ -139,6 +139,7 @@ function prepareFacts({ orm }: Connection) {
   const rows = () => orm.select(deploymentColumns).from(deployments);
   return {
     ...prepareJobState({ orm }),
+    ...prepareOverviews({ orm }),
     byId: rows()
       .where(eq(deployments.id, p("id")))
       .prepare(),
@@ -171,6 +172,12 @@ function prepareFacts({ orm }: Connection) {
       .where(eq(hookRuns.deploymentId, p("id")))
       .orderBy(desc(hookRuns.phase), asc(hookRuns.position))
       .prepare(),
+  };
+}
+
+function prepareOverviews({ orm }: Pick<Connection, "orm">) {
+  const p = sql.placeholder;
+  return {
     completedJobs: orm
       .selectDistinct({ namespace: deployments.namespace, jobId: deployments.jobId })
       .from(deployments)
