@@ -15,7 +15,7 @@ import type { ApiJob } from "./jobspec/types.ts";
 import { admitContext, type JobRules, type Operations } from "./operations/context.ts";
 import { collectGarbage, type GcThresholds } from "./operations/gc.ts";
 import { type NodeOptions, newNode } from "./operations/node-facts.ts";
-import {Drainer, evaluateNode, putNode, setNodeStatus} from "./operations/nodes.ts";
+import { Drainer, evaluateNode, putNode, setNodeStatus } from "./operations/nodes.ts";
 import { Periodic } from "./operations/periodic.ts";
 import { type PlanAnswer, planJob } from "./operations/plan.ts";
 import { type Registered, type RegisterOptions, register } from "./operations/register.ts";

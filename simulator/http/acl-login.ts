@@ -126,8 +126,13 @@ function interpolate(template: string, values: Readonly<Record<string, string>>)
   return template.replace(/\$\{\s*value\.([\w.-]+)\s*\}/g, (_, name: string) => values[name] ?? "");
 }
 
+/** What a method calls its tokens when it does not say. */
+export const defaultTokenName = ["$", "{auth_method_type}-$", "{auth_method_name}"].join("");
+
 function tokenName(method: AuthMethod, identity: Identity): string {
-  const format = method.TokenNameFormat === "" ? "${auth_method_type}-${auth_method_name}" : method.TokenNameFormat;
-  const named = format.replaceAll("${auth_method_type}", method.Type).replaceAll("${auth_method_name}", method.Name);
+  const format = method.TokenNameFormat === "" ? defaultTokenName : method.TokenNameFormat;
+  const named = format.replace(/\$\{auth_method_(type|name)\}/g, (_, what: string) =>
+    what === "type" ? method.Type : method.Name,
+  );
   return interpolate(named, identity.value);
 }

@@ -2,6 +2,7 @@ import { Refusal } from "../refusal.ts";
 import { rfc3339 } from "../state/facts.ts";
 import { goDuration } from "../tasks/behaviour.ts";
 import { needAcls, needManagement } from "./acl.ts";
+import { defaultTokenName } from "./acl-login.ts";
 import { allow, bodyOf, field, flag, list, record, text } from "./input.ts";
 import type { Call, Reply } from "./message.ts";
 import type { Service } from "./service.ts";
@@ -104,7 +105,7 @@ export function authMethod(service: Service, call: Call, [name = ""]: readonly s
       Name: own,
       Type: text(body, "Type") || old?.Type || "",
       TokenLocality: text(body, "TokenLocality") || old?.TokenLocality || "local",
-      TokenNameFormat: text(body, "TokenNameFormat") || old?.TokenNameFormat || "${auth_method_type}-${auth_method_name}",
+      TokenNameFormat: text(body, "TokenNameFormat") || old?.TokenNameFormat || defaultTokenName,
       MaxTokenTTL:
         typeof ttl === "string" ? (goDuration(ttl) ?? 0) * 1e6 : typeof ttl === "number" ? ttl : (old?.MaxTokenTTL ?? 0),
       Default: flag(body, "Default"),

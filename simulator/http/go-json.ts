@@ -36,12 +36,13 @@ class Scanner {
   #value(context: string): void {
     this.#space();
     const char = this.#text[this.#at];
-    if (char === "{") return this.#object();
-    if (char === "[") return this.#array();
-    if (char === '"') return this.#string();
-    if (char !== undefined && /[-0-9]/.test(char)) return this.#number();
-    for (const word of ["true", "false", "null"]) if (char === word[0]) return this.#word(word);
-    this.#fail(context);
+    const word = ["true", "false", "null"].find((one) => one[0] === char);
+    if (char === "{") this.#object();
+    else if (char === "[") this.#array();
+    else if (char === '"') this.#string();
+    else if (char !== undefined && /[-0-9]/.test(char)) this.#number();
+    else if (word !== undefined) this.#word(word);
+    else this.#fail(context);
   }
 
   #word(word: string): void {

@@ -101,13 +101,13 @@ export async function submission(service: Service, call: Call, id: string): Prom
     return { index: row?.JobModifyIndex ?? 0, value: row };
   });
   if (found.value === undefined) throw new Refusal(404, "job source not found", found.index);
-  const flags = Object.entries(found.value.VariableFlags ?? {}).map(([name, value]) => [name, unescape(value)]);
+  const flags = Object.entries(found.value.VariableFlags ?? {}).map(([name, value]) => [name, unescapeFlag(value)]);
   const VariableFlags = found.value.VariableFlags === null ? null : Object.fromEntries(flags);
   return { json: { ...found.value, VariableFlags }, index: found.index, read: true };
 }
 
 /** Flags are stored escaped for a query and shown plain. */
-function unescape(value: string): string {
+function unescapeFlag(value: string): string {
   try {
     return decodeURIComponent(value.replaceAll("+", " "));
   } catch {

@@ -1,5 +1,4 @@
 import type { Node } from "../state/cluster-types.ts";
-import type { StatusUpdate } from "../state/deployment-writes.ts";
 import {
   deploymentActive,
   hasAutoPromote,
@@ -10,7 +9,6 @@ import {
   serverTerminal,
   terminal,
 } from "../state/facts.ts";
-import { newDeployment } from "../state/records.ts";
 import type { Allocation, AllocMetric, Deployment, Evaluation, Job, TaskGroup } from "../state/types.ts";
 import type { Tainted } from "./alloc-set.ts";
 import { newAllocation, stoppedAllocation } from "./allocation.ts";
@@ -30,7 +28,7 @@ import {
   type UpdateOf,
 } from "./plan-types.ts";
 import { Selector } from "./select.ts";
-import { latestDeployment } from "./tainted.ts";
+import { SystemRollout } from "./system-rollout.ts";
 
 interface Want {
   readonly name: string;
@@ -73,11 +71,7 @@ class SystemPass {
   readonly #filtered = new Map<string, Metrics>();
   readonly #blocked: string[] = [];
   readonly #queued: Record<string, number> = {};
-  readonly #deploymentUpdates: StatusUpdate[] = [];
-  #deployment: Deployment | undefined;
-  #old: Deployment | undefined;
-  #groups: Record<string, DraftState> = {};
-  #created = false;
+  readonly #rollout: SystemRollout;
   #selector: Selector | undefined;
 
   constructor(
@@ -94,11 +88,11 @@ class SystemPass {
     this.#tainted = tainted;
     this.#updateOf = updateOf;
     this.#sysbatch = sysbatch;
+    this.#rollout = new SystemRollout(env, evaluation, job, sysbatch);
   }
 
   plan(existing: readonly Allocation[]): SchedulePlan {
     const job = this.#job;
-    this.#sortDeployments();
     if (job === undefined || job.Stop) {
       for (const alloc of existing) if (!terminal(alloc)) this.#stopOne(alloc);
       return this.#result();
@@ -113,11 +107,11 @@ class SystemPass {
     const notReady = new Set(nodes.filter((node) => !isReady(node)).map((node) => node.ID));
     for (const alloc of existing) if (!terminal(alloc)) this.#judge(alloc, job, eligible, notReady, selector);
     for (const node of eligible.values()) this.#fill(node, job, existing);
-    this.#createDeployment(job, existing);
+    this.#rollout.create(job, existing, this.#updates.length !== 0 || this.#allocs.length !== 0);
     this.#evict(job, selector);
     this.#placeAll(job, selector);
     for (const [name, count] of Object.entries(this.#candidates)) this.#counts(name).Place = count;
-    this.#finishDeployment(job);
+    this.#rollout.finish(job, this.#candidates);
     return this.#result();
   }
 
@@ -128,24 +122,6 @@ class SystemPass {
       this.#desired[group] = counts;
     }
     return counts;
-  }
-
-  #sortDeployments(): void {
-    const job = this.#job;
-    const latest = this.#sysbatch ? undefined : latestDeployment(this.#env.state, this.#eval.Namespace, this.#eval.JobID);
-    if (latest === undefined) return;
-    const cancel = (description: string) => {
-      if (deploymentActive(latest)) this.#deploymentUpdates.push({ id: latest.ID, status: "cancelled", description });
-    };
-    if (job === undefined || job.Stop) cancel("Cancelled because job is stopped");
-    else if (latest.JobCreateIndex !== job.CreateIndex || latest.JobVersion !== job.Version) {
-      cancel("Cancelled due to newer version of job");
-      this.#old = latest;
-    } else if (latest.Status === "successful") this.#old = latest;
-    else {
-      this.#deployment = latest;
-      this.#groups = Object.fromEntries(Object.entries(latest.TaskGroups).map(([name, state]) => [name, { ...state }]));
-    }
   }
 
   #stopOne(alloc: Allocation, description: string = reasons.notNeeded, clientStatus = ""): void {
@@ -172,30 +148,30 @@ class SystemPass {
     selector: Selector,
   ): void {
     const group = job.TaskGroups.find((one) => one.Name === alloc.TaskGroup);
-    const index = Number(/\[(\d+)\]$/.exec(alloc.Name)?.[1] ?? 0);
-    if (group === undefined || index >= group.Count) {
-      this.#counts(alloc.TaskGroup).Stop++;
-      return this.#stopOne(alloc);
-    }
-    if (alloc.DesiredTransition.Migrate) {
-      this.#counts(group.Name).Migrate++;
-      return this.#stopOne(alloc, reasons.nodeTainted);
-    }
-    if (this.#tainted.has(alloc.NodeID)) {
-      const node = this.#tainted.get(alloc.NodeID);
-      if (this.#sysbatch && ranSuccessfully(alloc)) return this.#ignore(alloc);
-      if (node === undefined || node.Status === "down") return this.#stopOne(alloc, reasons.lost, "lost");
-      return this.#ignore(alloc);
-    }
-    const changed = job.JobModifyIndex !== alloc.Job.JobModifyIndex;
-    if (notReady.has(alloc.NodeID) && !changed) return this.#ignore(alloc);
     const node = eligible.get(alloc.NodeID);
-    if (node === undefined) {
-      this.#counts(group.Name).Stop++;
-      return this.#stopOne(alloc);
-    }
-    if (!changed) return this.#ignore(alloc);
-    this.#update(alloc, job, group, node, selector);
+    const changed = job.JobModifyIndex !== alloc.Job.JobModifyIndex;
+    const index = Number(/\[(\d+)\]$/.exec(alloc.Name)?.[1] ?? 0);
+    if (group === undefined || index >= group.Count) this.#unneeded(alloc);
+    else if (alloc.DesiredTransition.Migrate) {
+      this.#counts(group.Name).Migrate++;
+      this.#stopOne(alloc, reasons.nodeTainted);
+    } else if (this.#tainted.has(alloc.NodeID)) this.#judgeTainted(alloc);
+    else if (notReady.has(alloc.NodeID) && !changed) this.#ignore(alloc);
+    else if (node === undefined) this.#unneeded(alloc);
+    else if (changed) this.#update(alloc, job, group, node, selector);
+    else this.#ignore(alloc);
+  }
+
+  #unneeded(alloc: Allocation): void {
+    this.#counts(alloc.TaskGroup).Stop++;
+    this.#stopOne(alloc);
+  }
+
+  #judgeTainted(alloc: Allocation): void {
+    const node = this.#tainted.get(alloc.NodeID);
+    const done = this.#sysbatch && ranSuccessfully(alloc);
+    if (!done && (node === undefined || node.Status === "down")) this.#stopOne(alloc, reasons.lost, "lost");
+    else this.#ignore(alloc);
   }
 
   #update(alloc: Allocation, job: Job, group: TaskGroup, node: Node, selector: Selector): void {
@@ -219,7 +195,7 @@ class SystemPass {
         return;
       }
     }
-    const promoted = this.#groups[group.Name]?.Promoted ?? false;
+    const promoted = this.#rollout.groups[group.Name]?.Promoted ?? false;
     const canary = (group.Update?.Canary ?? 0) > 0 && group.Update?.MaxParallel !== 0 && !promoted;
     this.#updates.push({ name: alloc.Name, group, node, previous: alloc, canary });
     this.#counts(group.Name).DestructiveUpdate++;
@@ -252,24 +228,6 @@ class SystemPass {
     }
   }
 
-  #createDeployment(job: Job, existing: readonly Allocation[]): void {
-    if (this.#sysbatch) return;
-    const status = this.#deployment?.Status;
-    if (status === "paused" || status === "failed" || this.#old?.JobVersion === job.Version) return;
-    const ranBefore = existing.some((alloc) => alloc.Job.Version === job.Version && alloc.Job.CreateIndex === job.CreateIndex);
-    const updating = this.#updates.length !== 0 || this.#allocs.length !== 0;
-    if (this.#deployment === undefined && ranBefore) return;
-    for (const group of job.TaskGroups) {
-      const strategy = group.Update !== null && group.Update !== undefined && group.Update.MaxParallel !== 0;
-      if (!strategy || this.#groups[group.Name] !== undefined || (ranBefore && !updating)) continue;
-      if (this.#deployment === undefined) {
-        this.#deployment = newDeployment(this.#env.newId(), job, job.Priority, this.#env.now());
-        this.#created = true;
-      }
-      this.#groups[group.Name] = newGroupState(group);
-    }
-  }
-
   /** Stops as many of the outdated allocations as `max_parallel` allows, and wants them back. */
   #evict(job: Job, selector: Selector): void {
     const limits: Record<string, number> = {};
@@ -279,18 +237,19 @@ class SystemPass {
       limits[group.Name] = own > 0 ? own : ofJob > 0 ? ofJob : this.#updates.length;
     }
     for (const alloc of this.#ignored) {
-      if (this.#deployment === undefined || alloc.DeploymentID !== this.#deployment.ID) continue;
+      if (alloc.DeploymentID === "" || alloc.DeploymentID !== this.#rollout.row?.ID) continue;
       if (isUnhealthy(alloc.DeploymentStatus) || isHealthy(alloc.DeploymentStatus)) continue;
       limits[alloc.TaskGroup] = (limits[alloc.TaskGroup] ?? 0) - 1;
     }
-    const canaries = this.#canaryBudget(job);
+    const canaries = this.#rollout.canaries(job, this.#ignored, this.#destructive);
+    for (const [name, budget] of Object.entries(canaries)) this.#counts(name).Canary = budget.required;
     for (const want of this.#updates) {
       const limit = limits[want.group.Name] ?? 0;
       if (limit <= 0 || want.previous === undefined) continue;
       if (want.canary) {
-        const left = canaries[want.group.Name] ?? 0;
-        if (left <= 0) continue;
-        canaries[want.group.Name] = left - 1;
+        const budget = canaries[want.group.Name];
+        if (budget === undefined || budget.left <= 0) continue;
+        budget.left--;
       }
       limits[want.group.Name] = limit - 1;
       if (!serverTerminal(want.previous) && !terminal(want.previous)) {
@@ -301,27 +260,9 @@ class SystemPass {
     }
   }
 
-  /** System jobs state their canaries in percent of the nodes. */
-  #canaryBudget(job: Job): Record<string, number> {
-    const budget: Record<string, number> = {};
-    for (const group of job.TaskGroups) {
-      const percent = group.Update?.Canary ?? 0;
-      const state = this.#groups[group.Name];
-      if (percent === 0 || state === undefined || state.Promoted || job.Version === 0) continue;
-      const placed = this.#ignored.filter((alloc) => alloc.TaskGroup === group.Name && alloc.DeploymentStatus?.Canary).length;
-      const total = (this.#destructive[group.Name] ?? 0) + placed;
-      const required = Math.min(Math.ceil((percent * total) / 100), group.Update?.MaxParallel ?? 1);
-      if ((this.#destructive[group.Name] ?? 0) === 0) continue;
-      state.DesiredCanaries = required;
-      budget[group.Name] = required - placed;
-      this.#counts(group.Name).Canary = required;
-    }
-    return budget;
-  }
-
   #placeAll(job: Job, selector: Selector): void {
     for (const want of this.#places) this.#queued[want.group.Name] = (this.#queued[want.group.Name] ?? 0) + 1;
-    const active = this.#deployment !== undefined && deploymentActive(this.#deployment) ? this.#deployment.ID : "";
+    const active = this.#rollout.activeId;
     for (const want of this.#places) {
       const choice = selector.select(want.group, [want.node]);
       if (choice instanceof Metrics) {
@@ -338,7 +279,7 @@ class SystemPass {
         offer: choice.offer,
         metrics: choice.metrics.json(),
         deploymentId: active,
-        canary: want.canary && this.#deployment !== undefined,
+        canary: want.canary && this.#rollout.row !== undefined,
         previous: want.previous?.ID ?? "",
         tracker: null,
         now: this.#env.now(),
@@ -375,45 +316,19 @@ class SystemPass {
     this.#blocked.push(want.node.ID);
   }
 
-  #finishDeployment(job: Job): void {
-    const deployment = this.#deployment;
-    if (deployment === undefined) return;
-    let complete = true;
-    let counted = false;
-    for (const group of job.TaskGroups) {
-      const state = this.#groups[group.Name];
-      const total = this.#candidates[group.Name] ?? 0;
-      if (state === undefined || total < 1) continue;
-      counted = true;
-      state.DesiredTotal = total;
-      if (state.HealthyAllocs < total || (state.DesiredCanaries > 0 && !state.Promoted)) complete = false;
-    }
-    const row = { ...deployment, TaskGroups: { ...this.#groups } };
-    const description = requiresPromotion(row)
-      ? hasAutoPromote(row)
-        ? "Deployment is running pending automatic promotion"
-        : "Deployment is running but requires manual promotion"
-      : deployment.StatusDescription;
-    this.#deployment = { ...row, StatusDescription: description };
-    // Nothing to place anywhere still ends as "successful": Nomad's answer misleads here, and so must this one (nomad-api §17).
-    if (complete && deploymentActive(deployment) && (counted || this.#created) && !requiresPromotion(row)) {
-      this.#deploymentUpdates.push({ id: deployment.ID, status: "successful", description: "Deployment completed successfully" });
-    }
-  }
-
   #result(): SchedulePlan {
-    const id = this.#deployment !== undefined && deploymentActive(this.#deployment) ? this.#deployment.ID : "";
+    const id = this.#rollout.activeId;
     const inPlace = (alloc: Allocation) => (alloc.CreateIndex === 0 ? alloc : { ...alloc, DeploymentID: id });
     return {
       desired: this.#desired,
       allocs: this.#allocs.map(inPlace),
       stopped: this.#stops.map(stoppedAllocation),
-      deployment: this.#deployment,
-      deploymentUpdates: this.#deploymentUpdates,
+      deployment: this.#rollout.row,
+      deploymentUpdates: this.#rollout.updates,
       followups: [],
       failed: Object.fromEntries([...this.#failed].map(([name, metrics]): [string, AllocMetric] => [name, metrics.json()])),
       queued: this.#queued,
-      deploymentId: this.#deployment?.ID ?? "",
+      deploymentId: this.#rollout.row?.ID ?? "",
       blockedNodes: this.#blocked,
       classes: this.#selector?.classes ?? {},
       escaped: this.#selector?.escaped ?? false,

@@ -104,8 +104,8 @@ export class AllocRunner {
   update(alloc: Allocation): void {
     const moved = alloc.DeploymentID !== this.#alloc.DeploymentID;
     this.#alloc = alloc;
-    if (alloc.DesiredStatus !== "run") return this.stop();
-    if (moved) {
+    if (alloc.DesiredStatus !== "run") this.stop();
+    else if (moved) {
       this.#verdict = undefined;
       this.#watchHealth();
       this.#lookAtHealth();

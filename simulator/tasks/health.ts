@@ -39,7 +39,10 @@ export class HealthTracker {
 
   look(liveness: Liveness): void {
     if (this.#done) return;
-    if (liveness.kind === "failed") return this.#decide(false, "Unhealthy because of failed task");
+    if (liveness.kind === "failed") {
+      this.#decide(false, "Unhealthy because of failed task");
+      return;
+    }
     const since = liveness.kind === "running" ? liveness.since : 0;
     if (since === this.#since) return;
     this.#since = since;

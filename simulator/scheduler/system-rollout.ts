@@ -1,0 +1,111 @@
+import type { StatusUpdate } from "../state/deployment-writes.ts";
+import { deploymentActive, hasAutoPromote, requiresPromotion } from "../state/facts.ts";
+import { newDeployment } from "../state/records.ts";
+import type { Allocation, Deployment, Evaluation, Job } from "../state/types.ts";
+import type { SchedulerEnvironment } from "./environment.ts";
+import { type DraftState, newGroupState } from "./plan-types.ts";
+import { latestDeployment } from "./tainted.ts";
+
+export interface CanaryBudget {
+  readonly required: number;
+  left: number;
+}
+
+/** The deployment of a system job during one pass: which one counts, whether there is a new one, whether it is done. */
+export class SystemRollout {
+  readonly #env: SchedulerEnvironment;
+  readonly #sysbatch: boolean;
+  readonly updates: StatusUpdate[] = [];
+  row: Deployment | undefined;
+  groups: Record<string, DraftState> = {};
+  #old: Deployment | undefined;
+  #created = false;
+
+  constructor(env: SchedulerEnvironment, evaluation: Evaluation, job: Job | undefined, sysbatch: boolean) {
+    this.#env = env;
+    this.#sysbatch = sysbatch;
+    const latest = sysbatch ? undefined : latestDeployment(env.state, evaluation.Namespace, evaluation.JobID);
+    if (latest === undefined) return;
+    const cancel = (description: string) => {
+      if (deploymentActive(latest)) this.updates.push({ id: latest.ID, status: "cancelled", description });
+    };
+    if (job === undefined || job.Stop) cancel("Cancelled because job is stopped");
+    else if (latest.JobCreateIndex !== job.CreateIndex || latest.JobVersion !== job.Version) {
+      cancel("Cancelled due to newer version of job");
+      this.#old = latest;
+    } else if (latest.Status === "successful") this.#old = latest;
+    else {
+      this.row = latest;
+      this.groups = Object.fromEntries(Object.entries(latest.TaskGroups).map(([name, state]) => [name, { ...state }]));
+    }
+  }
+
+  /** Its id while it may still place, else "". */
+  get activeId(): string {
+    return this.row !== undefined && deploymentActive(this.row) ? this.row.ID : "";
+  }
+
+  /** Makes a deployment when this version is new here. */
+  create(job: Job, existing: readonly Allocation[], updating: boolean): void {
+    if (this.#sysbatch) return;
+    const status = this.row?.Status;
+    if (status === "paused" || status === "failed" || this.#old?.JobVersion === job.Version) return;
+    const ranBefore = existing.some((alloc) => alloc.Job.Version === job.Version && alloc.Job.CreateIndex === job.CreateIndex);
+    if (this.row === undefined && ranBefore) return;
+    for (const group of job.TaskGroups) {
+      const strategy = group.Update !== null && group.Update !== undefined && group.Update.MaxParallel !== 0;
+      if (!strategy || this.groups[group.Name] !== undefined || (ranBefore && !updating)) continue;
+      if (this.row === undefined) {
+        this.row = newDeployment(this.#env.newId(), job, job.Priority, this.#env.now());
+        this.#created = true;
+      }
+      this.groups[group.Name] = newGroupState(group);
+    }
+  }
+
+  /** System jobs state their canaries in percent of the nodes. */
+  canaries(
+    job: Job,
+    ignored: readonly Allocation[],
+    destructive: Readonly<Record<string, number>>,
+  ): Record<string, CanaryBudget> {
+    const budgets: Record<string, CanaryBudget> = {};
+    for (const group of job.TaskGroups) {
+      const percent = group.Update?.Canary ?? 0;
+      const state = this.groups[group.Name];
+      const outdated = destructive[group.Name] ?? 0;
+      if (percent === 0 || state === undefined || state.Promoted || job.Version === 0 || outdated === 0) continue;
+      const placed = ignored.filter((alloc) => alloc.TaskGroup === group.Name && alloc.DeploymentStatus?.Canary).length;
+      const required = Math.min(Math.ceil((percent * (outdated + placed)) / 100), group.Update?.MaxParallel ?? 1);
+      state.DesiredCanaries = required;
+      budgets[group.Name] = { required, left: required - placed };
+    }
+    return budgets;
+  }
+
+  /** Counts what is wanted now, and closes the deployment when all of it is healthy. */
+  finish(job: Job, candidates: Readonly<Record<string, number>>): void {
+    const deployment = this.row;
+    if (deployment === undefined) return;
+    let complete = true;
+    let counted = false;
+    for (const group of job.TaskGroups) {
+      const state = this.groups[group.Name];
+      const total = candidates[group.Name] ?? 0;
+      if (state === undefined || total < 1) continue;
+      counted = true;
+      state.DesiredTotal = total;
+      if (state.HealthyAllocs < total || (state.DesiredCanaries > 0 && !state.Promoted)) complete = false;
+    }
+    const row = { ...deployment, TaskGroups: { ...this.groups } };
+    const waits = requiresPromotion(row);
+    const waiting = hasAutoPromote(row)
+      ? "Deployment is running pending automatic promotion"
+      : "Deployment is running but requires manual promotion";
+    this.row = { ...row, StatusDescription: waits ? waiting : deployment.StatusDescription };
+    // Nothing to place anywhere still ends as "successful": Nomad's answer misleads here, and so must this one (nomad-api §17).
+    if (complete && !waits && deploymentActive(deployment) && (counted || this.#created)) {
+      this.updates.push({ id: deployment.ID, status: "successful", description: "Deployment completed successfully" });
+    }
+  }
+}
