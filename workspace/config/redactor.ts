@@ -1,4 +1,5 @@
 import { Redactor as Net } from "../../model/redact.ts";
+import { redactedMarker } from "../../model/redact-patterns.ts";
 
 /** Hides secret values in anything that is shown or logged (workspace §16, design D25). What is executed is never touched. */
 export interface Redactor {
@@ -28,7 +29,7 @@ export function createRedactor(values: Iterable<string> = []): Redactor {
     redact(text) {
       let result = text;
       for (const value of ordered) result = result.replaceAll(value, "***");
-      return net.text(result);
+      return net.text(result).replaceAll(redactedMarker, "***");
     },
   };
 }
