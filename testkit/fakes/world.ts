@@ -58,8 +58,8 @@ export class World {
   }
 
   /** Replaces the process: a new operator over the same store, Nomad and git. The old one must have been stopped or be dead. */
-  restart(settings: Partial<OperatorSettings> = {}): void {
-    this.operator = createOperator({ ...this.deps(), settings: { ...this.settings, ...settings } });
+  restart(settings: Partial<OperatorSettings> = {}, wrap: (deps: OperatorDeps) => OperatorDeps = (deps) => deps): void {
+    this.operator = createOperator(wrap({ ...this.deps(), settings: { ...this.settings, ...settings } }));
   }
 
   /** Makes a repository's new state known and lets everything that follows from it happen. */
