@@ -6,7 +6,7 @@ import { createTempRepository } from "../testkit/temp-git.ts";
 import { createHttpTransport } from "./http-transport.ts";
 import { type GitLimits, gitLimits } from "./limits.ts";
 import { isHistoryRewritten } from "./objects.ts";
-import { openRemoteCache } from "./remote-cache.ts";
+import { RemoteCache } from "./remote-cache.ts";
 import { TreeReader } from "./tree.ts";
 
 const cleanUps: (() => unknown)[] = [];
@@ -23,8 +23,8 @@ async function setUp(limits: Partial<GitLimits> = {}) {
   const data = await mkdtemp(join(tmpdir(), "nops-cache-"));
   cleanUps.push(() => rm(data, { recursive: true, force: true }));
   const gitdir = join(data, "git", "main");
-  const bounds = { ...gitLimits, idleMs: 200, ...limits };
-  const open = () => openRemoteCache({ gitdir, where: "the repository", branch: "main", limits: bounds });
+  const bounds = { ...gitLimits, ...limits };
+  const open = () => new RemoteCache({ gitdir, where: "the repository", branch: "main", limits: bounds });
   const cache = open();
   async function update(target = cache): Promise<string> {
     const signal = new AbortController().signal;
@@ -59,7 +59,7 @@ function sent(server: Awaited<ReturnType<typeof setUp>>["server"]): readonly num
   return server.requests.filter(({ method, sent }) => method === "POST" && sent > 300).map(({ sent }) => sent);
 }
 
-describe("openRemoteCache", () => {
+describe("RemoteCache", () => {
   it("clones shallow, then fetches only what is new (traps 2 and 3)", async () => {
     const { repository, server, update, content, first, packs } = await setUp();
     for (let at = 0; at < 5; at++) await repository.commit({ files: { "jobs/other": `x${at}`.repeat(20_000) } });
@@ -108,7 +108,7 @@ describe("openRemoteCache", () => {
     ["empty", { pack: () => Buffer.alloc(0) }, "damaged"],
     ["no pack at all", { pack: () => Buffer.from("rubbish".repeat(10)) }, "damaged"],
   ])("survives a clone and a fetch whose pack is %s (trap 4)", async (_, fault, kind) => {
-    const { repository, server, update, content, data } = await setUp();
+    const { repository, server, update, content, data } = await setUp("stallAfter" in fault ? { idleMs: 1_000 } : {});
     server.fault = fault;
     await expect(update()).rejects.toMatchObject({ name: "GitError", kind });
     server.fault = undefined;

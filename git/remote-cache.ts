@@ -10,19 +10,6 @@ import { type ObjectStore, openObjectStore } from "./objects.ts";
 import { verifyPack } from "./pack.ts";
 import type { Transport } from "./transport.ts";
 
-/** A clone of one branch below the data folder. It is a cache: whatever is wrong with it, it is deleted and cloned anew. */
-export interface RemoteCache {
-  /** The branch's commit on the server. @throws GitError `branch_missing` and those of the transport. */
-  remoteHead(transport: Transport): Promise<string>;
-  /** Brings the branch's head here, unless it is; answers with the commit. @throws GitError */
-  update(transport: Transport, head: string): Promise<string>;
-  store(): ObjectStore;
-  /** Deletes it. */
-  discard(): Promise<void>;
-  /** Clones anew once fetches have left too many packs behind. */
-  tidy(transport: Transport): Promise<void>;
-}
-
 export interface RemoteCacheOptions {
   readonly gitdir: string;
   /** Fit for messages. */
@@ -31,52 +18,104 @@ export interface RemoteCacheOptions {
   readonly limits: GitLimits;
 }
 
-/** Opens the cache; nothing is read or written yet. One process at a time may use it. */
-export function openRemoteCache({ gitdir, where, branch, limits }: RemoteCacheOptions): RemoteCache {
-  const marker = createHash("sha256").update(`${where}\n${branch}`).digest("hex");
-  const remoteRef = `refs/heads/${branch}`;
-  // Trap 3: with any other local name isomorphic-git does not find what is already here.
-  const localRef = `refs/remotes/origin/${branch}`;
-  let store: ObjectStore | undefined;
+/**
+ * A clone of one branch below the data folder. It is a cache: whatever is wrong with it, it is deleted and cloned anew. Nothing is read
+ * or written before the first call; one process at a time may use it.
+ */
+export class RemoteCache {
+  readonly #options: RemoteCacheOptions;
+  /** What the clone is of: another address or branch makes another clone. */
+  readonly #marker: string;
+  readonly #remoteRef: string;
+  /** Trap 3: with any other local name isomorphic-git does not find what is already here. */
+  readonly #localRef: string;
+  #store: ObjectStore | undefined;
 
-  async function localHead(): Promise<string | undefined> {
+  constructor(options: RemoteCacheOptions) {
+    const { where, branch } = options;
+    this.#options = options;
+    this.#marker = createHash("sha256").update(`${where}\n${branch}`).digest("hex");
+    this.#remoteRef = `refs/heads/${branch}`;
+    this.#localRef = `refs/remotes/origin/${branch}`;
+  }
+
+  /** The branch's commit on the server. @throws GitError `branch_missing` and those of the transport. */
+  async remoteHead({ http, url, protocolVersion }: Transport): Promise<string> {
+    const { where, branch } = this.#options;
+    const list = (prefix: string) => translate(where, git.listServerRefs({ http, url, prefix, protocolVersion }));
+    const found = (await list(this.#remoteRef)).find(({ ref }) => ref === this.#remoteRef);
+    if (found !== undefined) return found.oid;
+    const branches = (await list("refs/heads/")).map(({ ref }) => ref.slice("refs/heads/".length));
+    throw branchMissing(branch, where, branches);
+  }
+
+  /** Brings the branch's head here, unless it is; answers with the commit. @throws GitError */
+  async update(transport: Transport, head: string): Promise<string> {
+    const { where } = this.#options;
+    const local = await this.#localHead();
+    if (local === head) return local;
+    if (local !== undefined) {
+      try {
+        return await translate(where, this.#fetchLater(transport));
+      } catch (error) {
+        // The ref may have moved already; what is left cannot be trusted.
+        await this.discard();
+        if (!(error instanceof GitError) || !["damaged", "too_large"].includes(error.kind)) throw error;
+      }
+    }
+    return translate(where, this.#clone(transport));
+  }
+
+  store(): ObjectStore {
+    this.#store ??= openObjectStore(this.#options.gitdir, this.#options.where);
+    return this.#store;
+  }
+
+  /** Deletes it. */
+  async discard(): Promise<void> {
+    this.#store = undefined;
+    await rm(this.#options.gitdir, { recursive: true, force: true });
+  }
+
+  /** Clones anew once fetches have left too many packs behind (trap 6). */
+  async tidy(transport: Transport): Promise<void> {
+    const { count } = await packFiles(this.#options.gitdir);
+    if (count > this.#options.limits.packs) await translate(this.#options.where, this.#clone(transport));
+  }
+
+  async #localHead(): Promise<string | undefined> {
+    const { gitdir } = this.#options;
     const owner = await readFile(join(gitdir, "nops-source"), "utf8").catch(() => "");
-    if (owner !== marker) return undefined;
-    const oid = await git.resolveRef({ fs, gitdir, ref: localRef }).catch(() => undefined);
+    if (owner !== this.#marker) return undefined;
+    const oid = await git.resolveRef({ fs, gitdir, ref: this.#localRef }).catch(() => undefined);
     // A ref is written before its pack: a killed fetch leaves one that leads nowhere.
-    return oid !== undefined && (await currentStore().hasCommit(oid)) ? oid : undefined;
-  }
-
-  function currentStore(): ObjectStore {
-    store ??= openObjectStore(gitdir, where);
-    return store;
-  }
-
-  async function discard(): Promise<void> {
-    store = undefined;
-    await rm(gitdir, { recursive: true, force: true });
+    return oid !== undefined && (await this.store().hasCommit(oid)) ? oid : undefined;
   }
 
   /** Trap 2: only the first fetch is shallow; a later one with a depth would send the whole tree again. */
-  async function fetchInto(folder: string, transport: Transport, depth: number | undefined): Promise<string> {
+  async #fetchInto(folder: string, { http, url }: Transport, depth: number | undefined): Promise<string> {
+    const { branch, limits, where } = this.#options;
     const result = await git.fetch({
       fs: guardedFs(limits),
-      http: transport.http,
+      http,
       gitdir: folder,
-      url: transport.url,
+      url,
       remote: "origin",
-      ref: localRef,
-      remoteRef,
+      ref: this.#localRef,
+      remoteRef: this.#remoteRef,
       singleBranch: true,
       tags: false,
       ...(depth === undefined ? {} : { depth }),
     });
     if (result.fetchHead === null) throw branchMissing(branch, where, []);
+    const fetched = await openObjectStore(folder, where).hasCommit(result.fetchHead);
+    if (!fetched) throw new GitError("damaged", `${where} sent no pack with its head`);
     return result.fetchHead;
   }
 
   /** Into a new folder, then renamed: a crash never leaves half a clone under the cache's name. */
-  async function clone(transport: Transport): Promise<string> {
+  async #clone(transport: Transport): Promise<string> {
+    const { gitdir, limits } = this.#options;
     await mkdir(dirname(gitdir), { recursive: true, mode: 0o700 });
     const fresh = join(dirname(gitdir), `.new-${basename(gitdir)}`);
     await rm(fresh, { recursive: true, force: true });
@@ -85,58 +124,19 @@ export function openRemoteCache({ gitdir, where, branch, limits }: RemoteCacheOp
     // A refspec is compulsory, the address is not: none is stored.
     await git.addRemote({ fs, gitdir: fresh, remote: "origin", url: "https://repository.invalid/" });
     transport.limitPack(limits.packBytes);
-    const head = await fetchInto(fresh, transport, 1);
-    if (!(await openObjectStore(fresh, where).hasCommit(head)))
-      throw new GitError("damaged", `${where} sent no pack with its head`);
-    await writeFile(join(fresh, "nops-source"), marker);
-    await discard();
+    const head = await this.#fetchInto(fresh, transport, 1);
+    await writeFile(join(fresh, "nops-source"), this.#marker);
+    await this.discard();
     await rename(fresh, gitdir);
     return head;
   }
 
-  async function fetchLater(transport: Transport): Promise<string> {
+  async #fetchLater(transport: Transport): Promise<string> {
+    const { gitdir, limits } = this.#options;
     transport.limitPack(Math.max(limits.laterPackBytes, 2 * (await packFiles(gitdir)).bytes));
-    const head = await fetchInto(gitdir, transport, undefined);
-    store = undefined;
-    if (!(await currentStore().hasCommit(head))) throw new GitError("damaged", `${where} sent no pack with its head`);
-    return head;
+    this.#store = undefined;
+    return this.#fetchInto(gitdir, transport, undefined);
   }
-
-  return {
-    async remoteHead(transport) {
-      const list = (prefix: string) =>
-        translate(
-          where,
-          git.listServerRefs({ http: transport.http, url: transport.url, prefix, protocolVersion: transport.protocolVersion }),
-        );
-      const found = (await list(remoteRef)).find(({ ref }) => ref === remoteRef);
-      if (found !== undefined) return found.oid;
-      throw branchMissing(
-        branch,
-        where,
-        (await list("refs/heads/")).map(({ ref }) => ref.slice("refs/heads/".length)),
-      );
-    },
-    async update(transport, head) {
-      const local = await localHead();
-      if (local === head) return local;
-      if (local !== undefined) {
-        try {
-          return await translate(where, fetchLater(transport));
-        } catch (error) {
-          // The ref may have moved already; what is left cannot be trusted.
-          await discard();
-          if (!(error instanceof GitError) || !["damaged", "too_large"].includes(error.kind)) throw error;
-        }
-      }
-      return translate(where, clone(transport));
-    },
-    store: currentStore,
-    discard,
-    async tidy(transport) {
-      if ((await packFiles(gitdir)).count > limits.packs) await translate(where, clone(transport));
-    },
-  };
 }
 
 async function packFiles(gitdir: string): Promise<{ readonly count: number; readonly bytes: number }> {

@@ -9,7 +9,7 @@ import type { JobRules } from "./job-rules.ts";
 import type { GitLimits } from "./limits.ts";
 import { findGitDirectory, readBranch } from "./local-repository.ts";
 import { isHistoryRewritten, type ObjectStore, openObjectStore } from "./objects.ts";
-import { openRemoteCache } from "./remote-cache.ts";
+import { RemoteCache } from "./remote-cache.ts";
 import { createSshTransport } from "./ssh-transport.ts";
 import type { Transport } from "./transport.ts";
 import { TreeReader } from "./tree.ts";
@@ -53,43 +53,46 @@ export interface RepositoryReader {
 
 /** @throws InvalidRequestError at the first read, for a pattern that cannot be used. */
 export function createRepositoryReader(spec: RepositorySpec): RepositoryReader {
-  let jobFiles: JobFileReader | undefined;
-  let lastTree: TreeReader | undefined;
+  return new Reader(spec);
+}
 
-  async function readCommit(
-    store: ObjectStore,
-    sha: string,
-    known: string | undefined,
-    signal: AbortSignal,
-  ): Promise<RepositoryRead> {
-    jobFiles ??= createJobFileReader(spec.rules, await loadHclParser(), spec.limits);
-    const { tree: root, parents: _, ...commit } = await store.commit(sha);
-    const tree = new TreeReader(store, root, spec.limits, lastTree);
-    const found = await jobFiles.read(tree, store, signal);
-    tree.release();
-    lastTree = tree;
-    const historyRewritten = known !== undefined && (await isHistoryRewritten(store, known, sha));
-    return { changed: true, commit, historyRewritten, ...found };
+class Reader implements RepositoryReader {
+  readonly #spec: RepositorySpec;
+  #jobFiles: JobFileReader | undefined;
+  #lastTree: TreeReader | undefined;
+
+  constructor(spec: RepositorySpec) {
+    this.#spec = spec;
   }
 
-  async function readLocal(path: string, known: string | undefined, signal: AbortSignal): Promise<RepositoryRead> {
+  async read(known: string | undefined, signal: AbortSignal): Promise<RepositoryRead> {
+    const { location } = this.#spec;
+    try {
+      return await (location.kind === "local" ? this.#readLocal(location.path, known, signal) : this.#readRemote(known, signal));
+    } catch (error) {
+      if (signal.aborted) throw new GitError("aborted", `reading ${location.display} was given up`);
+      throw error;
+    }
+  }
+
+  async #readLocal(path: string, known: string | undefined, signal: AbortSignal): Promise<RepositoryRead> {
     const gitdir = await findGitDirectory(path);
-    const sha = await readBranch(gitdir, spec.branch, path);
+    const sha = await readBranch(gitdir, this.#spec.branch, path);
     if (sha === known) return { changed: false, sha };
-    const attempt = () => readCommit(openObjectStore(gitdir, path), sha, known, signal);
+    const attempt = () => this.#readCommit(openObjectStore(gitdir, path), sha, known, signal);
     // Somebody may be repacking it: what was loose is then in a pack that this store has not seen.
     return attempt().catch((error: unknown) => (isDamage(error) ? attempt() : Promise.reject(error)));
   }
 
-  async function readRemote(known: string | undefined, signal: AbortSignal): Promise<RepositoryRead> {
-    const { location, branch, limits, cacheDirectory } = spec;
-    const cache = openRemoteCache({ gitdir: cacheDirectory, where: location.display, branch, limits });
+  async #readRemote(known: string | undefined, signal: AbortSignal): Promise<RepositoryRead> {
+    const { location, branch, limits, cacheDirectory } = this.#spec;
+    const cache = new RemoteCache({ gitdir: cacheDirectory, where: location.display, branch, limits });
     const attempt = () =>
-      withTransport(spec, signal, async (transport): Promise<RepositoryRead> => {
+      withTransport(this.#spec, signal, async (transport): Promise<RepositoryRead> => {
         const head = await cache.remoteHead(transport);
         if (head === known) return { changed: false, sha: head };
         const sha = await cache.update(transport, head);
-        const read = await readCommit(cache.store(), sha, known, signal);
+        const read = await this.#readCommit(cache.store(), sha, known, signal);
         // A cache that cannot be tidied now is tidied another time; what was read stands.
         await cache.tidy(transport).catch(() => undefined);
         return read;
@@ -103,17 +106,17 @@ export function createRepositoryReader(spec: RepositorySpec): RepositoryReader {
     }
   }
 
-  return {
-    async read(known, signal) {
-      const { location } = spec;
-      try {
-        return await (location.kind === "local" ? readLocal(location.path, known, signal) : readRemote(known, signal));
-      } catch (error) {
-        if (signal.aborted) throw new GitError("aborted", `reading ${location.display} was given up`);
-        throw error;
-      }
-    },
-  };
+  async #readCommit(store: ObjectStore, sha: string, known: string | undefined, signal: AbortSignal): Promise<RepositoryRead> {
+    const { rules, limits } = this.#spec;
+    this.#jobFiles ??= createJobFileReader(rules, await loadHclParser(), limits);
+    const { tree: root, parents: _, ...commit } = await store.commit(sha);
+    const tree = new TreeReader(store, root, limits, this.#lastTree);
+    const found = await this.#jobFiles.read(tree, store, signal);
+    tree.release();
+    this.#lastTree = tree;
+    const historyRewritten = known !== undefined && (await isHistoryRewritten(store, known, sha));
+    return { changed: true, commit, historyRewritten, ...found };
+  }
 }
 
 function isDamage(error: unknown): boolean {

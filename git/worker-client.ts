@@ -30,13 +30,6 @@ interface Peer {
   terminate(): Promise<void>;
 }
 
-interface Pending {
-  readonly message: ToWorker & { type: "read" };
-  readonly files: Map<string, JobFile>;
-  readonly settle: (result: { readonly outcome: WireOutcome } | { readonly error: GitError }) => void;
-  begun: number;
-}
-
 interface Held {
   readonly generation: number;
   readonly files: ReadonlyMap<string, JobFile>;
@@ -47,110 +40,154 @@ export function createWorkerClient(
   specs: readonly RepositorySpec[],
   options: { readonly clock: Clock; readonly mode?: WorkerMode },
 ): WorkerClient {
-  const mode = options.mode ?? (import.meta.url.endsWith(".ts") ? "inline" : "thread");
-  const pending = new Map<number, Pending>();
-  const held = new Map<string, Held>();
-  let peer: Peer | undefined;
-  let lastId = 0;
-  let closed = false;
+  return new Client(specs, options.clock, options.mode ?? (import.meta.url.endsWith(".ts") ? "inline" : "thread"));
+}
 
-  function onMessage(message: FromWorker): void {
-    const read = pending.get(message.id);
-    if (read === undefined) return;
-    if (message.type === "files") for (const file of message.files) read.files.set(file.path, unpackFile(file));
-    else read.settle(message.type === "done" ? { outcome: message.outcome } : { error: fromWire(message.error) });
+/** One read under way. */
+class Read {
+  readonly message: ToWorker & { type: "read" };
+  readonly where: string;
+  readonly files = new Map<string, JobFile>();
+  begun = 0;
+  /** Why the asker gave it up; wins over whatever the thread answers. */
+  reason: GitError | undefined;
+  readonly timers: Timer[] = [];
+  readonly #resolve: (outcome: WireOutcome) => void;
+  readonly #reject: (error: GitError) => void;
+
+  constructor(
+    message: Read["message"],
+    where: string,
+    resolve: (outcome: WireOutcome) => void,
+    reject: (error: GitError) => void,
+  ) {
+    this.message = message;
+    this.where = where;
+    this.#resolve = resolve;
+    this.#reject = reject;
   }
 
-  function onEnd(ended: Peer, why: string): void {
-    if (peer !== ended) return;
-    peer = undefined;
-    held.clear();
-    for (const read of [...pending.values()]) {
-      if (read.begun >= attempts) read.settle({ error: new GitError("damaged", `the git thread ended unexpectedly: ${why}`) });
-      else begin(read);
+  settle(result: WireOutcome | GitError): void {
+    for (const timer of this.timers) timer.cancel();
+    if (result instanceof GitError) this.#reject(this.reason ?? result);
+    else this.#resolve(result);
+  }
+}
+
+class Client implements WorkerClient {
+  readonly #specs: readonly RepositorySpec[];
+  readonly #clock: Clock;
+  readonly #mode: WorkerMode;
+  readonly #pending = new Map<number, Read>();
+  readonly #held = new Map<string, Held>();
+  #peer: Peer | undefined;
+  #lastId = 0;
+  #closed = false;
+
+  constructor(specs: readonly RepositorySpec[], clock: Clock, mode: WorkerMode) {
+    this.#specs = specs;
+    this.#clock = clock;
+    this.#mode = mode;
+  }
+
+  async read(repository: string, known: string | undefined, signal: AbortSignal): Promise<RepositoryRead> {
+    const spec = this.#specs.find(({ name }) => name === repository);
+    const where = spec?.location.display ?? repository;
+    const aborted = () => new GitError("aborted", `reading ${where} was given up`);
+    if (this.#closed || signal.aborted) throw aborted();
+    const id = ++this.#lastId;
+    const message = { type: "read", id, repository, known, base: undefined } as const;
+    let onAbort = () => {};
+    try {
+      const { outcome, files } = await new Promise<{ outcome: WireOutcome; files: Read["files"] }>((resolve, reject) => {
+        const read: Read = new Read(message, where, (done) => resolve({ outcome: done, files: read.files }), reject);
+        this.#pending.set(id, read);
+        onAbort = () => this.#giveUp(read, aborted());
+        signal.addEventListener("abort", onAbort, { once: true });
+        const totalMs = spec?.limits.totalMs ?? graceMs;
+        const late = new GitError(
+          "timeout",
+          `reading ${where} took longer than ${totalMs / 1000} s`,
+          "nops tries again by itself",
+        );
+        read.timers.push(this.#clock.setTimer(totalMs, () => this.#giveUp(read, late)));
+        this.#begin(read);
+      });
+      return this.#finish(repository, outcome, files);
+    } finally {
+      signal.removeEventListener("abort", onAbort);
+      this.#pending.delete(id);
     }
   }
 
-  function begin(read: Pending): void {
+  async close(): Promise<void> {
+    this.#closed = true;
+    const peer = this.#peer;
+    this.#peer = undefined;
+    for (const [id, read] of [...this.#pending]) {
+      peer?.post({ type: "abort", id });
+      read.settle(new GitError("aborted", `reading ${read.where} was given up: nops stops`));
+    }
+    await peer?.terminate();
+  }
+
+  #begin(read: Read): void {
     read.begun++;
     read.files.clear();
-    peer ??= mode === "thread" ? startThread(specs, onMessage, onEnd) : startInline(specs, onMessage);
-    // After a restart the other side has nothing to compare with.
-    peer.post({ ...read.message, base: held.get(read.message.repository)?.generation });
+    const onMessage = (message: FromWorker) => this.#onMessage(message);
+    this.#peer ??=
+      this.#mode === "thread"
+        ? startThread(this.#specs, onMessage, (...ended) => this.#onEnd(...ended))
+        : startInline(this.#specs, onMessage);
+    this.#peer.post({ ...read.message, base: this.#held.get(read.message.repository)?.generation });
   }
 
-  async function replacePeer(): Promise<void> {
-    const stuck = peer;
+  #giveUp(read: Read, reason: GitError): void {
+    if (read.reason !== undefined) return;
+    read.reason = reason;
+    this.#peer?.post({ type: "abort", id: read.message.id });
+    const stuck = () => {
+      read.settle(reason);
+      void this.#replacePeer();
+    };
+    read.timers.push(this.#clock.setTimer(graceMs, stuck));
+  }
+
+  #onMessage(message: FromWorker): void {
+    const read = this.#pending.get(message.id);
+    if (message.type === "files") for (const file of message.files) read?.files.set(file.path, unpackFile(file));
+    else read?.settle(message.type === "done" ? message.outcome : fromWire(message.error));
+  }
+
+  /** Begins again what the ended side was reading; a new one has nothing to compare with. */
+  #onEnd(ended: Peer, why: string): void {
+    if (this.#peer !== ended) return;
+    this.#peer = undefined;
+    this.#held.clear();
+    for (const read of [...this.#pending.values()]) {
+      if (read.reason !== undefined) read.settle(read.reason);
+      else if (read.begun < attempts) this.#begin(read);
+      else read.settle(new GitError("damaged", `the git thread ended while it read ${read.where}: ${why}`));
+    }
+  }
+
+  async #replacePeer(): Promise<void> {
+    const stuck = this.#peer;
     if (stuck === undefined) return;
     await stuck.terminate();
-    onEnd(stuck, "it was stuck");
+    this.#onEnd(stuck, "it was stuck");
   }
 
-  return {
-    read(repository, known, signal) {
-      const spec = specs.find(({ name }) => name === repository);
-      const where = spec?.location.display ?? repository;
-      if (closed || signal.aborted) return Promise.reject(new GitError("aborted", `reading ${where} was given up`));
-      const id = ++lastId;
-      const read = (resolve: (value: RepositoryRead) => void, reject: (error: GitError) => void): void => {
-        const timers: Timer[] = [];
-        let reason: GitError | undefined;
-        const giveUp = (why: GitError) => {
-          if (reason !== undefined) return;
-          reason = why;
-          peer?.post({ type: "abort", id });
-          timers.push(
-            options.clock.setTimer(graceMs, () => {
-              entry.settle({ error: why });
-              void replacePeer();
-            }),
-          );
-        };
-        const onAbort = () => giveUp(new GitError("aborted", `reading ${where} was given up`));
-        const entry: Pending = {
-          message: { type: "read", id, repository, known, base: undefined },
-          files: new Map(),
-          begun: 0,
-          settle(result) {
-            if (!pending.delete(id)) return;
-            signal.removeEventListener("abort", onAbort);
-            for (const timer of timers) timer.cancel();
-            if ("error" in result) reject(reason ?? result.error);
-            else resolve(finish(repository, result.outcome, entry.files));
-          },
-        };
-        pending.set(id, entry);
-        signal.addEventListener("abort", onAbort, { once: true });
-        const totalMs = spec?.limits.totalMs ?? graceMs;
-        const late = () =>
-          giveUp(new GitError("timeout", `reading ${where} took longer than ${totalMs / 1000} s`, "nops tries again by itself"));
-        timers.push(options.clock.setTimer(totalMs, late));
-        begin(entry);
-      };
-      return new Promise(read);
-    },
-    async close() {
-      closed = true;
-      const ended = peer;
-      peer = undefined;
-      for (const [id, read] of [...pending]) {
-        ended?.post({ type: "abort", id });
-        read.settle({ error: new GitError("aborted", "nops stops") });
-      }
-      await ended?.terminate();
-    },
-  };
-
   /** Puts the sent files and those that are here together. */
-  function finish(repository: string, outcome: WireOutcome, sent: ReadonlyMap<string, JobFile>): RepositoryRead {
+  #finish(repository: string, outcome: WireOutcome, sent: ReadonlyMap<string, JobFile>): RepositoryRead {
     if (!outcome.changed) return outcome;
     const { generation, complete, removed, ...rest } = outcome;
-    const files = complete ? new Map<string, JobFile>() : new Map(held.get(repository)?.files);
+    const files = complete ? new Map<string, JobFile>() : new Map(this.#held.get(repository)?.files);
     const grows = [...sent.keys()].some((path) => !files.has(path));
     for (const path of removed) files.delete(path);
     for (const [path, file] of sent) files.set(path, file);
     const ordered = grows && !complete ? new Map([...files].sort(([left], [right]) => (left < right ? -1 : 1))) : files;
-    held.set(repository, { generation, files: ordered });
+    this.#held.set(repository, { generation, files: ordered });
     return { ...rest, files: [...ordered.values()] };
   }
 }

@@ -22,7 +22,6 @@ interface Repository {
 export function createWorkerHost(specs: readonly RepositorySpec[], post: (message: FromWorker) => void): WorkerHost {
   const repositories = new Map<string, Repository>();
   const aborts = new Map<number, AbortController>();
-  let generations = 0;
 
   function open(name: string): Repository {
     const known = repositories.get(name);
@@ -40,26 +39,12 @@ export function createWorkerHost(specs: readonly RepositorySpec[], post: (messag
       if (signal.aborted) throw new GitError("aborted", "the read was given up before it began");
       const read = await repository.reader.read(message.known, signal);
       if (!read.changed) post({ type: "done", id, outcome: read });
-      else send(id, repository, read, message.base === repository.generation);
+      else send(id, repository, read, message.base === repository.generation, post);
     } catch (error) {
       post({ type: "failed", id, error: toWire(error) });
     } finally {
       aborts.delete(id);
     }
-  }
-
-  function send(id: number, repository: Repository, read: RepositoryRead & { changed: true }, isBaseKnown: boolean): void {
-    const { files, ...rest } = read;
-    const before = isBaseKnown ? repository.sent : new Map<string, JobFile>();
-    const now = new Map(files.map((file) => [file.path, file]));
-    const changed = files.filter((file) => before.get(file.path) !== file);
-    for (let at = 0; at < changed.length; at += filesPerMessage) {
-      post({ type: "files", id, files: changed.slice(at, at + filesPerMessage).map(packFile) });
-    }
-    const removed = [...before.keys()].filter((path) => !now.has(path));
-    repository.generation = ++generations;
-    repository.sent = now;
-    post({ type: "done", id, outcome: { ...rest, generation: repository.generation, complete: !isBaseKnown, removed } });
   }
 
   return {
@@ -79,4 +64,25 @@ export function createWorkerHost(specs: readonly RepositorySpec[], post: (messag
       }
     },
   };
+}
+
+/** Sends what differs from the files that the other side still has, in parts, then the rest of the answer. */
+function send(
+  id: number,
+  repository: Repository,
+  read: RepositoryRead & { changed: true },
+  isBaseKnown: boolean,
+  post: (message: FromWorker) => void,
+): void {
+  const { files, ...rest } = read;
+  const before = isBaseKnown ? repository.sent : new Map<string, JobFile>();
+  const now = new Map(files.map((file) => [file.path, file]));
+  const changed = files.filter((file) => before.get(file.path) !== file);
+  for (let at = 0; at < changed.length; at += filesPerMessage) {
+    post({ type: "files", id, files: changed.slice(at, at + filesPerMessage).map(packFile) });
+  }
+  const removed = [...before.keys()].filter((path) => !now.has(path));
+  repository.generation++;
+  repository.sent = now;
+  post({ type: "done", id, outcome: { ...rest, generation: repository.generation, complete: !isBaseKnown, removed } });
 }

@@ -24,33 +24,85 @@ const typeCodes: Readonly<Record<string, number>> = { commit: 1, tree: 2, blob: 
 
 /** Opens a repository for serving. Throws when an object that is asked for is not there. */
 export function openObjects(gitdir: string): GitObjects {
-  function read(oid: string): { readonly type: string; readonly body: Buffer } {
-    const object = inflateSync(readFileSync(join(gitdir, "objects", oid.slice(0, 2), oid.slice(2))));
+  return new LooseObjects(gitdir);
+}
+
+class LooseObjects implements GitObjects {
+  readonly #gitdir: string;
+
+  constructor(gitdir: string) {
+    this.#gitdir = gitdir;
+  }
+
+  refs(): ReadonlyMap<string, string> {
+    const folder = join(this.#gitdir, "refs", "heads");
+    const names = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+    const refs = names.map((entry): [string, string] => {
+      const path = join(entry.parentPath, entry.name);
+      return [`refs/heads/${path.slice(folder.length + 1)}`, readFileSync(path, "utf8").trim()];
+    });
+    return new Map(refs.sort(([left], [right]) => Number(right === "refs/heads/main") - Number(left === "refs/heads/main")));
+  }
+
+  missing({ wants, haves, shallow, depth }: PackRequest) {
+    const had = this.#history(haves, Number.POSITIVE_INFINITY, new Set(shallow));
+    const seen = new Set<string>();
+    // As git's own server: the trees of all commits of the client are taken as known only at its tips.
+    for (const sha of haves) this.#collectTree(this.#treeOf(sha), seen);
+    const known = new Set(seen);
+    const wanted = this.#history(wants, depth ?? Number.POSITIVE_INFINITY, had.commits);
+    for (const sha of wanted.commits) {
+      if (had.commits.has(sha)) continue;
+      seen.add(sha);
+      this.#collectTree(this.#treeOf(sha), seen);
+    }
+    return { oids: [...seen].filter((oid) => !known.has(oid)), shallow: [...wanted.ends] };
+  }
+
+  pack(oids: readonly string[]): Buffer {
+    const header = Buffer.alloc(12);
+    header.write("PACK");
+    header.writeUInt32BE(2, 4);
+    header.writeUInt32BE(oids.length, 8);
+    const parts: Buffer[] = [header];
+    for (const oid of oids) {
+      const { type, body } = this.#read(oid);
+      parts.push(packEntryHeader(typeCodes[type] ?? 0, body.length), deflateSync(body, { level: 1 }));
+    }
+    return sealPack(Buffer.concat(parts));
+  }
+
+  #read(oid: string): { readonly type: string; readonly body: Buffer } {
+    const object = inflateSync(readFileSync(join(this.#gitdir, "objects", oid.slice(0, 2), oid.slice(2))));
     const end = object.indexOf(0);
     return { type: object.toString("latin1", 0, object.indexOf(32)), body: object.subarray(end + 1) };
   }
 
-  function parents(commit: string): readonly string[] {
-    const header = read(commit).body.toString("utf8").split("\n\n", 1)[0] ?? "";
+  #treeOf(commit: string): string {
+    return this.#read(commit).body.toString("latin1", 5, 45);
+  }
+
+  #parents(commit: string): readonly string[] {
+    const header = this.#read(commit).body.toString("utf8").split("\n\n", 1)[0] ?? "";
     return [...header.matchAll(/^parent ([0-9a-f]{40})$/gm)].map((match) => match[1] ?? "");
   }
 
-  function collectTree(oid: string, seen: Set<string>): void {
+  #collectTree(oid: string, seen: Set<string>): void {
     if (seen.has(oid)) return;
     seen.add(oid);
-    const { body } = read(oid);
+    const { body } = this.#read(oid);
     for (let at = 0; at < body.length; ) {
       const end = body.indexOf(0, at);
       const mode = body.toString("latin1", at, body.indexOf(32, at));
       const child = body.toString("hex", end + 1, end + 21);
-      if (mode === "40000") collectTree(child, seen);
+      if (mode === "40000") this.#collectTree(child, seen);
       else if (mode !== "160000") seen.add(child);
       at = end + 21;
     }
   }
 
   /** Commits reachable from `from`; those at the end of `depth`, or in `cut`, count but their parents do not. */
-  function history(from: readonly string[], depth: number, cut: ReadonlySet<string>) {
+  #history(from: readonly string[], depth: number, cut: ReadonlySet<string>) {
     const commits = new Set<string>();
     const ends = new Set<string>();
     let level = [...from];
@@ -59,7 +111,7 @@ export function openObjects(gitdir: string): GitObjects {
       for (const sha of level) {
         if (commits.has(sha)) continue;
         commits.add(sha);
-        const older = parents(sha);
+        const older = this.#parents(sha);
         if (older.length > 0 && (distance >= depth || cut.has(sha))) ends.add(sha);
         else next.push(...older);
       }
@@ -67,44 +119,6 @@ export function openObjects(gitdir: string): GitObjects {
     }
     return { commits, ends };
   }
-
-  return {
-    refs() {
-      const folder = join(gitdir, "refs", "heads");
-      const names = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
-      const refs = names.map((entry): [string, string] => {
-        const path = join(entry.parentPath, entry.name);
-        return [`refs/heads/${path.slice(folder.length + 1)}`, readFileSync(path, "utf8").trim()];
-      });
-      return new Map(refs.sort(([left], [right]) => Number(right === "refs/heads/main") - Number(left === "refs/heads/main")));
-    },
-    missing({ wants, haves, shallow, depth }) {
-      const had = history(haves, Number.POSITIVE_INFINITY, new Set(shallow));
-      const seen = new Set<string>();
-      // As git's own server: the trees of all commits of the client are taken as known only at its tips.
-      for (const sha of haves) collectTree(read(sha).body.toString("latin1", 5, 45), seen);
-      const known = new Set(seen);
-      const wanted = history(wants, depth ?? Number.POSITIVE_INFINITY, had.commits);
-      for (const sha of wanted.commits) {
-        if (had.commits.has(sha)) continue;
-        seen.add(sha);
-        collectTree(read(sha).body.toString("latin1", 5, 45), seen);
-      }
-      return { oids: [...seen].filter((oid) => !known.has(oid)), shallow: [...wanted.ends] };
-    },
-    pack(oids) {
-      const header = Buffer.alloc(12);
-      header.write("PACK");
-      header.writeUInt32BE(2, 4);
-      header.writeUInt32BE(oids.length, 8);
-      const parts: Buffer[] = [header];
-      for (const oid of oids) {
-        const { type, body } = read(oid);
-        parts.push(packEntryHeader(typeCodes[type] ?? 0, body.length), deflateSync(body, { level: 1 }));
-      }
-      return sealPack(Buffer.concat(parts));
-    },
-  };
 }
 
 /** Type and length of an object as a pack writes them. */

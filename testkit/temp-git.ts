@@ -80,27 +80,83 @@ export async function createTempRepository(options: { readonly bare?: boolean } 
   const dir = await mkdtemp(join(tmpdir(), "nops-git-"));
   const gitdir = bare ? dir : join(dir, ".git");
   await git.init(bare ? { fs, gitdir, bare: true, defaultBranch: "main" } : { fs, dir, defaultBranch: "main" });
-  const files = new Map<string, Map<string, Entry>>();
-  const servers: GitServer[] = [];
-  const folders = new Set<string>();
-  const written = new Set<string>();
-  let commits = 0;
+  return new Repository(dir, gitdir, bare);
+}
+
+/** Methods are bound, so that `remove` can be handed on as it is. */
+class Repository implements TempRepository {
+  readonly dir: string;
+  readonly gitdir: string;
+  readonly url: string;
+  readonly #bare: boolean;
+  readonly #files = new Map<string, ReadonlyMap<string, Entry>>();
+  readonly #written = new Set<string>();
+  readonly #servers: GitServer[] = [];
+  #commits = 0;
+
+  constructor(dir: string, gitdir: string, bare: boolean) {
+    this.dir = dir;
+    this.gitdir = gitdir;
+    this.url = pathToFileURL(dir).href;
+    this.#bare = bare;
+  }
+
+  readonly commit = async (input: TempCommit): Promise<string> => {
+    const branch = input.branch ?? "main";
+    const parents =
+      input.parents ??
+      (await this.head(branch).then(
+        (sha) => [sha],
+        () => [],
+      ));
+    const tree = new Map(input.replace === true ? [] : (this.#files.get(parents[0] ?? "") ?? []));
+    for (const [path, file] of Object.entries(input.files ?? {})) await this.#applyFile(tree, path, file);
+    const person = input.author ?? { name: "Test Author", email: "author@example.com" };
+    const stamp = `${person.name} <${person.email}> ${input.timestamp ?? firstTimestamp + this.#commits++} +0000`;
+    const treeId = input.tree ?? (await this.#writeTree(tree));
+    const lines = [`tree ${treeId}`, ...parents.map((sha) => `parent ${sha}`), `author ${stamp}`, `committer ${stamp}`];
+    const sha = await this.writeObject("commit", `${lines.join("\n")}\n\n${input.message ?? "Change files"}\n`);
+    this.#files.set(sha, tree);
+    await this.moveBranch(branch, sha);
+    return sha;
+  };
+
+  readonly moveBranch = async (branch: string, sha: string | undefined): Promise<void> => {
+    const path = join(this.gitdir, "refs", "heads", branch);
+    if (sha === undefined) return rm(path);
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, `${sha}\n`);
+  };
+
+  readonly head = async (branch = "main"): Promise<string> => {
+    return (await readFile(join(this.gitdir, "refs", "heads", branch), "utf8")).trim();
+  };
 
   // Written here and not by isomorphic-git: it checks what crafted repositories need unchecked, and takes 1 ms an object.
-  async function writeObject(type: string, content: string | Uint8Array): Promise<string> {
+  readonly writeObject = async (type: string, content: string | Uint8Array): Promise<string> => {
     const body = Buffer.from(content);
     const object = Buffer.concat([Buffer.from(`${type} ${body.length}\0`), body]);
     const oid = createHash("sha1").update(object).digest("hex");
-    if (written.has(oid)) return oid;
-    written.add(oid);
-    const folder = join(gitdir, "objects", oid.slice(0, 2));
-    if (!folders.has(folder)) await mkdir(folder, { recursive: true });
-    folders.add(folder);
+    if (this.#written.has(oid)) return oid;
+    this.#written.add(oid);
+    const folder = join(this.gitdir, "objects", oid.slice(0, 2));
+    await mkdir(folder, { recursive: true });
     await writeFile(join(folder, oid.slice(2)), deflateSync(object, { level: 1 }));
     return oid;
-  }
+  };
 
-  async function writeTree(entries: ReadonlyMap<string, Entry>): Promise<string> {
+  readonly serveHttp = async (options: GitServerOptions = {}): Promise<GitServer> => {
+    const server = await serveGit(openObjects(this.gitdir), options);
+    this.#servers.push(server);
+    return server;
+  };
+
+  readonly remove = async (): Promise<void> => {
+    for (const server of this.#servers) await server.close();
+    await rm(this.dir, { recursive: true, force: true });
+  };
+
+  async #writeTree(entries: ReadonlyMap<string, Entry>): Promise<string> {
     const children = new Map<string, Map<string, Entry>>();
     const own: { mode: string; name: string; oid: string }[] = [];
     for (const [path, entry] of entries) {
@@ -112,73 +168,23 @@ export async function createTempRepository(options: { readonly bare?: boolean } 
         children.set(folder, child.set(path.slice(slash + 1), entry));
       }
     }
-    for (const [name, child] of children) own.push({ mode: "40000", name, oid: await writeTree(child) });
+    for (const [name, child] of children) own.push({ mode: "40000", name, oid: await this.#writeTree(child) });
     const order = (entry: { mode: string; name: string }) => Buffer.from(entry.mode === "40000" ? `${entry.name}/` : entry.name);
     own.sort((left, right) => Buffer.compare(order(left), order(right)));
-    return writeObject("tree", rawTree(own));
+    return this.writeObject("tree", rawTree(own));
   }
 
-  async function applyFile(tree: Map<string, Entry>, path: string, file: TempFile): Promise<void> {
+  async #applyFile(tree: Map<string, Entry>, path: string, file: TempFile): Promise<void> {
+    const isPlain = typeof file === "string" || file instanceof Uint8Array;
     if (file === null) tree.delete(path);
-    else if (typeof file === "string" || file instanceof Uint8Array)
-      tree.set(path, { mode: "100644", oid: await writeObject("blob", file) });
+    else if (isPlain) tree.set(path, { mode: "100644", oid: await this.writeObject("blob", file) });
     else if ("oid" in file) tree.set(path, file);
-    else tree.set(path, { mode: file.mode, oid: await writeObject("blob", file.content) });
-    if (bare) return;
-    if (file === null) await rm(join(dir, path), { force: true });
-    else if (typeof file === "string" || file instanceof Uint8Array) {
-      await mkdir(dirname(join(dir, path)), { recursive: true });
-      await writeFile(join(dir, path), file);
+    else tree.set(path, { mode: file.mode, oid: await this.writeObject("blob", file.content) });
+    if (this.#bare) return;
+    if (file === null) await rm(join(this.dir, path), { force: true });
+    else if (isPlain) {
+      await mkdir(dirname(join(this.dir, path)), { recursive: true });
+      await writeFile(join(this.dir, path), file);
     }
   }
-
-  async function head(branch = "main"): Promise<string> {
-    return (await readFile(join(gitdir, "refs", "heads", branch), "utf8")).trim();
-  }
-
-  async function moveBranch(branch: string, sha: string | undefined): Promise<void> {
-    const path = join(gitdir, "refs", "heads", branch);
-    if (sha === undefined) return rm(path);
-    await mkdir(dirname(path), { recursive: true });
-    await writeFile(path, `${sha}\n`);
-  }
-
-  async function commit(input: TempCommit): Promise<string> {
-    const branch = input.branch ?? "main";
-    const parents =
-      input.parents ??
-      (await head(branch).then(
-        (sha) => [sha],
-        () => [],
-      ));
-    const tree = new Map(input.replace === true ? [] : (files.get(parents[0] ?? "") ?? []));
-    for (const [path, file] of Object.entries(input.files ?? {})) await applyFile(tree, path, file);
-    const person = input.author ?? { name: "Test Author", email: "author@example.com" };
-    const stamp = `${person.name} <${person.email}> ${input.timestamp ?? firstTimestamp + commits++} +0000`;
-    const treeId = input.tree ?? (await writeTree(tree));
-    const lines = [`tree ${treeId}`, ...parents.map((sha) => `parent ${sha}`), `author ${stamp}`, `committer ${stamp}`];
-    const sha = await writeObject("commit", `${lines.join("\n")}\n\n${input.message ?? "Change files"}\n`);
-    files.set(sha, tree);
-    await moveBranch(branch, sha);
-    return sha;
-  }
-
-  return {
-    dir,
-    gitdir,
-    url: pathToFileURL(dir).href,
-    commit,
-    moveBranch,
-    head,
-    writeObject,
-    async serveHttp(serverOptions = {}) {
-      const server = await serveGit(openObjects(gitdir), serverOptions);
-      servers.push(server);
-      return server;
-    },
-    async remove() {
-      for (const server of servers) await server.close();
-      await rm(dir, { recursive: true, force: true });
-    },
-  };
 }
