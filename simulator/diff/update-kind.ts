@@ -90,8 +90,7 @@ function networkShape(network: Rec): Rec {
 
 function consulDiffers(a: Rec, b: Rec): boolean {
   const [old, next] = [rec(a, "Consul"), rec(b, "Consul")];
-  if (str(old, "Namespace") !== str(next, "Namespace")) return true;
-  // A block that comes or goes with the same namespace is no reason to restart.
+  // A block that comes or goes is no reason to restart, nor is the namespace, which the free edition does not know.
   if (old === undefined || next === undefined) return false;
   return str(old, "Cluster") !== str(next, "Cluster") || str(old, "Partition") !== str(next, "Partition");
 }

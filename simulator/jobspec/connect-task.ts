@@ -5,7 +5,6 @@ import { isUnset, num, type Rec, rec, recs, str } from "./values.ts";
 export interface ConnectTaskOptions {
   readonly prefix: "connect-proxy" | "connect-mesh" | "connect-ingress" | "connect-terminating";
   readonly service: string;
-  readonly cluster: string;
   readonly driver: string;
   readonly hostNetwork?: boolean;
   readonly customizedTls?: boolean;
@@ -13,11 +12,11 @@ export interface ConnectTaskOptions {
 
 /** The Envoy task that Nomad adds for a sidecar or a gateway. */
 export function connectTask(options: ConnectTaskOptions): Rec {
-  const { prefix, service, cluster, driver } = options;
+  const { prefix, service, driver } = options;
   const sidecar = prefix === "connect-proxy";
-  const grpc = cluster === "default" ? "${attr.consul.grpc}" : `\${attr.consul.${cluster}.grpc}`;
-  const constraints = [consulVersion(cluster), constraint(grpc, ">", "0")];
-  if (options.customizedTls === true) constraints.push(consulVersion(cluster, ">= 1.11.2"));
+  // The free edition knows one cluster.
+  const constraints = [consulVersion("default"), constraint("${attr.consul.grpc}", ">", "0")];
+  if (options.customizedTls === true) constraints.push(consulVersion("default", ">= 1.11.2"));
   return {
     ...EMPTY_TASK,
     Name: `${prefix}-${service}`,

@@ -68,7 +68,6 @@ function injectSidecar(job: ServerJob, group: Rec, service: Rec, known: Record<s
     task = connectTask({
       prefix: "connect-proxy",
       service: name,
-      cluster: clusterOf(service, group),
       driver: guessDriver(group),
     });
     const wanted = task["Name"];
@@ -87,11 +86,6 @@ function injectPort(group: Rec, label: string): void {
   const ports = recs(network, "DynamicPorts");
   if (ports.some((port) => port["Label"] === label)) return;
   network["DynamicPorts"] = [...ports, { Label: label, To: -1 }];
-}
-
-/** The cluster of the service, of its group, or "default". */
-export function clusterOf(service: Rec, group: Rec): string {
-  return str(service, "Cluster") || str(rec(group, "Consul"), "Cluster") || "default";
 }
 
 function guessDriver(group: Rec): string {
@@ -142,7 +136,6 @@ function injectGateway(job: ServerJob, group: Rec, service: Rec, known: Record<s
   const task = connectTask({
     prefix: gatewayKind(gateway),
     service: name,
-    cluster: clusterOf(service, group),
     driver: guessDriver(group),
     hostNetwork: mode === "host",
     customizedTls: customizesTls(gateway),

@@ -120,7 +120,7 @@ export function takeMapAttribute(
     report(diagnostics, block.headerRange, `Duplicate ${name} block`, detail);
     return { map: undefined, rest };
   }
-  return { map: decodeTextMap(attr, diagnostics) ?? {}, rest };
+  return { map: decodeTextMap(attr, diagnostics) ?? undefined, rest };
 }
 
 const GROUP_EXTRAS: BodySchema = {

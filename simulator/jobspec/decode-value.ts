@@ -3,7 +3,6 @@ import { evaluate } from "../../hcl/evaluate.ts";
 import { safeInteger, toDouble } from "../../hcl/number.ts";
 import type { Diagnostic, SourceRange } from "../../hcl/syntax.ts";
 import { startRange } from "../../hcl/syntax.ts";
-import { friendlyType } from "../../hcl/type-names.ts";
 import { BOOL, NUMBER, STRING, type Type, typeOf, type Value } from "../../hcl/value.ts";
 import { valueToJson } from "../../hcl/value-json.ts";
 import { type Attr, report } from "./body-view.ts";
@@ -49,10 +48,10 @@ export function decodeText(attr: Attr, diagnostics: Diagnostic[]): string | unde
   });
 }
 
-/** A map of texts that is written as an attribute: `env = { … }`. */
-export function decodeTextMap(attr: Attr, diagnostics: Diagnostic[]): Rec | undefined {
+/** A map of texts that is written as an attribute: `env = { … }`. Null for none. */
+export function decodeTextMap(attr: Attr, diagnostics: Diagnostic[]): Rec | null | undefined {
   const value = evaluated(attr, diagnostics);
-  return attempt(attr, diagnostics, () => texts(convert(value, { kind: "map", element: STRING })) ?? {});
+  return attempt(attr, diagnostics, () => texts(convert(value, { kind: "map", element: STRING })));
 }
 
 /** A list of texts that is one entry of a map of lists. */
@@ -156,15 +155,23 @@ function decodeDuration(attr: Attr, field: Field, diagnostics: Diagnostic[]): nu
   return attempt(attr, diagnostics, () => integerOf(value, { ...field, goType: "int64" }));
 }
 
-/** cty's own rendering of a type. */
+/** A type as Go prints cty's inner structure of it: that is what Nomad's message shows here. */
 function goTypeName(type: Type): string {
   switch (type.kind) {
+    case "string":
+    case "number":
     case "bool":
-      return "cty.Bool";
+      return `{{{} %!s(cty.primitiveTypeKind=${type.kind.toUpperCase().charCodeAt(0)})}}`;
     case "any":
-      return "cty.DynamicPseudoType";
+      return "{{{}}}";
+    case "tuple":
+      return `{{{} [${type.items.map(goTypeName).join(" ")}]}}`;
+    case "object": {
+      const attributes = [...type.attributes].map(([name, inner]) => `${name}:${goTypeName(inner)}`);
+      return `{{{} map[${attributes.sort().join(" ")}] map[]}}`;
+    }
     default:
-      return friendlyType(type);
+      return `{{{} ${goTypeName(type.element)}}}`;
   }
 }
 

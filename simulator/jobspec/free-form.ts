@@ -28,7 +28,9 @@ function evaluated(map: Unevaluated, diagnostics: Diagnostic[]): Rec {
     const { value, diagnostics: found } = evaluate(expression, scope);
     diagnostics.push(...found);
     try {
-      result[name] = freeFormJson(value);
+      const json = freeFormJson(value);
+      // A null takes the key away, but only here, not further inside.
+      if (json !== null) result[name] = json;
     } catch (error) {
       if (!(error instanceof ConversionError)) throw error;
       report(diagnostics, startRange(expression), "unsuitable value type", `Unsuitable value: ${error.message}`);

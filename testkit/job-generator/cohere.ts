@@ -20,8 +20,29 @@ function apart(holder: Rec, list: string, field: string, stem: string): void {
   for (const [i, item] of recs(holder, list).entries()) if (i > 0) item[field] = `${stem}${i}`;
 }
 
+/** Of several fields that exclude each other only one stays: the one that stands earliest in the list, turn by turn. */
+function onlyOne(holder: Rec, keys: readonly string[], turn: number): void {
+  const present = keys.filter((key) => !isUnset(holder[key]));
+  const kept = present[turn % Math.max(1, present.length)];
+  for (const key of present) if (key !== kept) delete holder[key];
+}
+
+function chooseConnect(service: Rec, turn: number): void {
+  const connect = rec(service, "Connect");
+  if (connect === undefined) return;
+  onlyOne(connect, ["Gateway", "SidecarService"], turn);
+  delete connect["Native"];
+  if (isUnset(connect["Gateway"])) connect["SidecarService"] ??= {};
+  const gateway = rec(connect, "Gateway");
+  if (gateway === undefined) return;
+  onlyOne(gateway, ["Mesh", "Terminating", "Ingress"], turn + 1);
+  if (["Mesh", "Terminating", "Ingress"].every((key) => isUnset(gateway[key])))
+    gateway["Terminating"] = { Services: [{ Name: "db" }] };
+}
+
 function nameServicesApart(group: Rec): void {
   apart(group, "Services", "Name", "svc");
+  for (const [i, service] of recs(group, "Services").entries()) chooseConnect(service, str(service, "Name").length + i);
   const providers = [...recs(group, "Services"), ...recs(group, "Tasks").flatMap((task) => recs(task, "Services"))];
   const provider = providers.some((service) => !isUnset(service["Connect"])) ? "consul" : str(providers[0], "Provider");
   for (const service of providers) {

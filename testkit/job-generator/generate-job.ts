@@ -10,7 +10,7 @@ import { HclWriter } from "./render.ts";
 import { sampleObject } from "./sample.ts";
 
 const JOB_TYPES = ["service", "service", "service", "batch", "batch", "system", "sysbatch"];
-const ATTEMPTS = 40;
+const ATTEMPTS = 15;
 
 /**
  * A random job file over the whole job specification, for comparing the simulator with a real server. Most of them are valid; the
@@ -31,7 +31,7 @@ function sampleJob(choose: Chooser, name: string): Rec {
     job = sampleObject(choose, apiTable("Job"), { jobType, depth: 0, wild, density });
     cohere(job);
     if (mayBeWrong || isValid({ ...job, ID: name, Name: name })) break;
-    density *= 0.95;
+    density *= 0.85;
   }
   return job;
 }
