@@ -12,6 +12,7 @@ import { createApi } from "../api/server.ts";
 import { createOperator } from "../controllers/manager.ts";
 import type { Operator } from "../controllers/operator.ts";
 import type { NomadPort, NomadWatchPort, StorePort } from "../controllers/ports.ts";
+import type { Timer } from "../model/clock.ts";
 import type { Log } from "../model/log.ts";
 import { Redactor } from "../model/redact.ts";
 import { createNomadClient } from "../nomad/client.ts";
@@ -178,6 +179,8 @@ async function modeOf({ readOnly, log }: WireOptions, store: Store) {
   return "restored_database";
 }
 
+const notifyAfterMs = 100;
+
 function startNotifier({ config, io, log, redactor }: WireOptions, store: Store, metrics: Metrics): Notifier {
   const notifier = new Notifier({
     queue: store,
@@ -187,7 +190,14 @@ function startNotifier({ config, io, log, redactor }: WireOptions, store: Store,
     log,
     onFailure: (receiver) => metrics.notificationFailed(receiver),
   });
-  store.onEvents(() => notifier.wake());
+  // Events come in bursts; one look at the outbox serves them all.
+  let looking: Timer | undefined;
+  store.onEvents(() => {
+    looking ??= io.clock.setTimer(notifyAfterMs, () => {
+      looking = undefined;
+      notifier.wake();
+    });
+  });
   notifier.wake();
   return notifier;
 }
