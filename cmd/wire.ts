@@ -193,7 +193,8 @@ function startNotifier({ config, io, log, redactor }: WireOptions, store: Store,
   // Events come in bursts; one look at the outbox serves them all.
   let looking: Timer | undefined;
   store.onEvents(() => {
-    looking ??= io.clock.setTimer(notifyAfterMs, () => {
+    if (looking !== undefined) return;
+    looking = io.clock.setTimer(notifyAfterMs, () => {
       looking = undefined;
       notifier.wake();
     });

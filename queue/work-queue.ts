@@ -7,6 +7,7 @@
  *     returns at once stands behind all that waited.
  * I4. After `drain` began nothing starts any more, and `drain` resolves when the last holder is through.
  */
+import { setMaxListeners } from "node:events";
 import PQueue from "p-queue";
 import type { Clock, Timer } from "../model/clock.ts";
 
@@ -48,6 +49,8 @@ export class WorkQueue<K> {
     this.clock = options.clock;
     this.handle = options.handle;
     this.places = new PQueue({ concurrency: options.concurrency });
+    // Every pass that runs listens to it, and more than ten at once are no leak.
+    setMaxListeners(0, this.abort.signal);
   }
 
   /** Asks for a pass over the key. Ignored once draining. */
