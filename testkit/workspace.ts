@@ -1,9 +1,9 @@
 /** A workspace in a temporary folder with a host whose every edge can be looked at: for the tests of `workspace/`. */
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { systemClock } from "../cmd/system-clock.ts";
 import type { Clock } from "../model/clock.ts";
-import { flockFileLock } from "../store/lock.ts";
+import type { FileLock } from "../model/lock.ts";
 import { type DeployOptions, type DeployOutcome, deployRun } from "../workspace/app/deploy-run.ts";
 import type { Host } from "../workspace/app/host.ts";
 import { openSession, type Session } from "../workspace/app/session.ts";
@@ -23,7 +23,10 @@ export interface WorkspaceOptions {
   readonly answers?: readonly string[];
   readonly assumeYes?: boolean;
   readonly signal?: AbortSignal;
+  /** How the journal is written; default: without waiting for the disk. */
   readonly write?: WriteFile;
+  /** Default: one that is always free, since a real one starts a process. */
+  readonly lock?: FileLock;
   readonly onEvent?: (event: RunEvent) => void;
 }
 
@@ -57,7 +60,7 @@ export function testWorkspace(files: Readonly<Record<string, string>>, defaults:
   write({ "nops.workspace.yml": "project: shop\n", ...files });
   const session = (own: WorkspaceOptions = {}): Session => {
     const options = { ...defaults, ...own };
-    const store = createJournalStore(join(root, ".nops/deploy/state.yml"), options.write);
+    const store = createJournalStore(join(root, ".nops/deploy/state.yml"), options.write ?? writeFast);
     return openSession(createHost(root, options, events, questions), store);
   };
   return {
@@ -86,6 +89,20 @@ export function testWorkspace(files: Readonly<Record<string, string>>, defaults:
   };
 }
 
+const freeLock: FileLock = {
+  acquire: (path) => {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, "");
+    return { held: true, lock: { release() {} }, stalePid: undefined };
+  },
+};
+
+const writeFast: WriteFile = (path, text) => {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(`${path}.new`, text);
+  renameSync(`${path}.new`, path);
+};
+
 function createHost(root: string, options: WorkspaceOptions, events: RunEvent[], questions: string[]): Host {
   const clock = options.clock ?? systemClock;
   const assumeYes = options.assumeYes ?? options.answers === undefined;
@@ -95,7 +112,7 @@ function createHost(root: string, options: WorkspaceOptions, events: RunEvent[],
     facts: { uid: 1000, name: "test" },
     parallelism: 2,
     clock,
-    lock: flockFileLock(),
+    lock: options.lock ?? freeLock,
     nomad: async () => {
       if (options.nomad === undefined) throw new Error("this test has no Nomad");
       return options.nomad;

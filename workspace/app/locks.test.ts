@@ -95,7 +95,7 @@ describe("project locks", () => {
     });
   });
   it("case 74: while a deploy runs, what only reads works", async () => {
-    const workspace = testWorkspace(twoServices);
+    const workspace = testWorkspace(twoServices, { lock: flockFileLock() });
     await workspace.deploy();
     await holder(workspace, deployLock);
     const session = workspace.session();
@@ -105,7 +105,7 @@ describe("project locks", () => {
     expect(explainStep(session, "a/go/a1").run).toBe(false);
   });
   it("case 75: while a deploy runs, what writes is refused", async () => {
-    const workspace = testWorkspace(twoServices);
+    const workspace = testWorkspace(twoServices, { lock: flockFileLock() });
     await workspace.deploy();
     const pid = await holder(workspace, deployLock);
     const session = workspace.session();
@@ -125,12 +125,15 @@ describe("project locks", () => {
     nomad.ping = async () => {
       throw new NomadError("connection refused", { kind: "not_sent" });
     };
-    const workspace = testWorkspace({ "workspace/services/a/job.nomad.hcl": "{}" }, { nomad });
+    const workspace = testWorkspace({ "workspace/services/a/job.nomad.hcl": "{}" }, { nomad, lock: flockFileLock() });
     await expect(workspace.deploy()).rejects.toMatchObject({ kind: "not_sent" });
     expect(existsSync(join(workspace.root, ".nops/deploy/deploy.lock"))).toBe(false);
   });
   it("case 71: after a kill the lock file stands in nobody's way", async () => {
-    const workspace = testWorkspace({ "workspace/deploy.yml": pipeline("p", shellStep("x"), shellStep("y")) });
+    const workspace = testWorkspace(
+      { "workspace/deploy.yml": pipeline("p", shellStep("x"), shellStep("y")) },
+      { lock: flockFileLock() },
+    );
     workspace.write({ [deployLock]: "4194303" });
     const session = workspace.session();
     session.store.mutate((journal) => {
