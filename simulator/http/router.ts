@@ -13,6 +13,7 @@ import type { Call, Handler, Reply } from "./message.ts";
 import { namespace, namespaces } from "./namespaces.ts";
 import { node, nodes, pool, pools } from "./nodes.ts";
 import type { Service } from "./service.ts";
+import { bufferedEvents } from "./stream.ts";
 import { variable, variables } from "./variables.ts";
 
 type Route = (service: Service, call: Call, params: readonly string[]) => Reply | Promise<Reply>;
@@ -58,6 +59,7 @@ const routes: readonly (readonly [string, Route])[] = [
   ["/v1/acl/binding-rule/", bindingRule],
   ["/v1/acl/login", login],
   ["/.well-known/jwks.json", jwks],
+  ["/v1/event/stream", bufferedEvents],
   ["/v1/simulator/", control],
   ["/v1/status/", status],
   ["/v1/regions", regions],

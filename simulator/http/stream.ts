@@ -1,6 +1,7 @@
 import type { Frame, Subscription, Topics } from "../events/broker.ts";
 import { Refusal } from "../refusal.ts";
-import type { ApiRequest, Call } from "./message.ts";
+import { allow } from "./input.ts";
+import type { ApiRequest, Call, Reply } from "./message.ts";
 import type { Service } from "./service.ts";
 
 /** Where the lines of a stream go. */
@@ -81,4 +82,19 @@ export function openStream(service: Service, call: Call, sink: LineSink): Subscr
       subscription.cancel();
     },
   };
+}
+
+/** What a stream would send at once, for callers that have no socket to keep open. */
+export function bufferedEvents(service: Service, call: Call): Reply {
+  allow(call, "GET");
+  const lines: string[] = [];
+  const sink: LineSink = {
+    write: (line) => {
+      lines.push(line);
+      return true;
+    },
+    end: () => {},
+  };
+  openStream(service, call, sink).cancel();
+  return { text: lines.join(""), type: "application/json" };
 }

@@ -141,7 +141,10 @@ export class Drainer {
     const todo = deadline ? services : services.filter((alloc) => alloc.Job.Type === "service");
     this.#migrate(this.#allowed(todo, deadline), node);
     if (services.length > 0) return;
-    if (!strategy.IgnoreSystemJobs && system.some((alloc) => !serverTerminal(alloc))) return this.#migrate(system, node);
+    if (!strategy.IgnoreSystemJobs && system.some((alloc) => !serverTerminal(alloc))) {
+      this.#migrate(system, node);
+      return;
+    }
     if (!strategy.IgnoreSystemJobs && system.length > 0) return;
     this.#timers.get(id)?.cancel();
     this.#timers.delete(id);

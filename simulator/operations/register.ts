@@ -82,9 +82,9 @@ export function evaluate(tx: Tx, job: Pick<Job, "Namespace" | "ID">, evaluation:
 
 /** Scaling policies keep their ids from version to version; new ones get one. */
 export function withPolicyIds(existing: Job | undefined, job: Job, newId: () => string): Job {
-  if (!job.TaskGroups.some((group) => group.Scaling && group.Scaling.ID === "")) return job;
+  if (!job.TaskGroups.some((group) => group.Scaling?.ID === "")) return job;
   const groups = job.TaskGroups.map((group) => {
-    if (!group.Scaling || group.Scaling.ID !== "") return group;
+    if (group.Scaling?.ID !== "") return group;
     const old = existing?.TaskGroups.find((other) => other.Name === group.Name)?.Scaling;
     return { ...group, Scaling: { ...group.Scaling, ID: old?.ID ?? newId() } };
   });

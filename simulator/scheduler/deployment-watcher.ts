@@ -126,7 +126,10 @@ export class DeploymentWatcher {
       const group = deployment.TaskGroups[alloc.TaskGroup];
       if (group === undefined) continue;
       if (isUnhealthy(alloc.DeploymentStatus)) {
-        if (this.#hopeless(deployment, alloc)) return this.#fail(deployment, group.AutoRevert);
+        if (this.#hopeless(deployment, alloc)) {
+          this.#fail(deployment, group.AutoRevert);
+          return;
+        }
         if (!alloc.DesiredTransition.Reschedule) replace.push(alloc);
       } else if (isHealthy(alloc.DeploymentStatus) && (alloc.DeploymentStatus?.ModifyIndex ?? 0) > latest) push = true;
     }

@@ -1,15 +1,6 @@
 import type { Node } from "../state/cluster-types.ts";
-import {
-  deploymentActive,
-  hasAutoPromote,
-  isHealthy,
-  isUnhealthy,
-  ranSuccessfully,
-  requiresPromotion,
-  serverTerminal,
-  terminal,
-} from "../state/facts.ts";
-import type { Allocation, AllocMetric, Deployment, Evaluation, Job, TaskGroup } from "../state/types.ts";
+import { isHealthy, isUnhealthy, ranSuccessfully, serverTerminal, terminal } from "../state/facts.ts";
+import type { Allocation, AllocMetric, Evaluation, Job, TaskGroup } from "../state/types.ts";
 import type { Tainted } from "./alloc-set.ts";
 import { newAllocation, stoppedAllocation } from "./allocation.ts";
 import type { SchedulerEnvironment } from "./environment.ts";
@@ -17,16 +8,7 @@ import { allocatedResources } from "./fit.ts";
 import { Metrics } from "./metrics.ts";
 import { allocName } from "./names.ts";
 import { inDatacenters, inPool, isReady } from "./node-checks.ts";
-import {
-  type Counts,
-  type DraftState,
-  newGroupState,
-  noUpdates,
-  reasons,
-  type SchedulePlan,
-  type Stop,
-  type UpdateOf,
-} from "./plan-types.ts";
+import { type Counts, noUpdates, reasons, type SchedulePlan, type Stop, type UpdateOf } from "./plan-types.ts";
 import { Selector } from "./select.ts";
 import { SystemRollout } from "./system-rollout.ts";
 

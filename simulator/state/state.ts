@@ -138,7 +138,8 @@ export class State {
   readonly #queue: Write[] = [];
   #telling = false;
 
-  constructor(firstIndex = 1) {
+  /** A real server has written about ten entries of its own before the first request. */
+  constructor(firstIndex = 10) {
     this.index = firstIndex;
   }
 
