@@ -117,6 +117,8 @@ async function daemonSpec(context: StepContext, daemon: ResolvedDaemon): Promise
         {
           Name: "daemon",
           Count: 1,
+          // A person waits for the answer: a second of life is proof enough.
+          Update: { MinHealthyTime: 1e9, HealthyDeadline: 60e9, ProgressDeadline: 120e9 },
           Tasks: [
             {
               Name: "daemon",

@@ -1,0 +1,22 @@
+job "shop-db" {
+  type = "service"
+
+  group "db" {
+    update {
+      min_healthy_time = "500ms"
+      healthy_deadline = "30s"
+    }
+
+    task "db" {
+      driver = "raw_exec"
+      config {
+        command = "/bin/sleep"
+        args    = ["86400"]
+      }
+      resources {
+        cpu    = 20
+        memory = 20
+      }
+    }
+  }
+}
