@@ -177,6 +177,11 @@ export class Simulator {
     };
   }
 
+  /** The cluster's own operations, for callers that need no HTTP. */
+  get operations(): Operations {
+    return this.#service;
+  }
+
   /** The API form of a job, as a register would store it. Throws AdmissionError. */
   admit(job: ApiJob, namespace?: string): { readonly job: Job; readonly warnings: string } {
     const { job: server, warnings } = this.#service.rules.admit(job, admitContext(this.#service, namespace, undefined));
