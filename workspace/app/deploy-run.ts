@@ -57,6 +57,7 @@ export function sayDefaults(session: Session, service: string | undefined): void
 }
 
 async function underLock(session: Session, deploy: DeployPlan, options: DeployOptions): Promise<DeployOutcome> {
+  session.store.sweep();
   const journal = loadJournal(session, options.force);
   const decisions = decideAll(deploy, journal, options.force);
   if (options.verbose === true) sayDecisions(session, decisions);

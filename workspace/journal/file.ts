@@ -2,6 +2,9 @@ import { randomUUID } from "node:crypto";
 import { chmodSync, closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
 
+/** Names of the temporary files of `writeAtomic`. */
+export const temporaryName = /^\.state-\d+-[0-9a-f-]+\.yml$/;
+
 /**
  * Replaces a file in one step: a reader sees the old content or the new one, also after a power cut (workspace §9.3).
  * Folder 0755, file 0644. On an error the old file stays and no temporary file is left.

@@ -1,9 +1,9 @@
-import { renameSync, rmSync } from "node:fs";
+import { existsSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { stringify } from "yaml";
 import { NopsError } from "../../model/errors.ts";
 import { projectStatus } from "./aggregate.ts";
-import { readIfThere, syncFolder, writeAtomic } from "./file.ts";
+import { readIfThere, syncFolder, temporaryName, writeAtomic } from "./file.ts";
 import { parseJournal } from "./read.ts";
 import { emptyJournal, type Journal, type ScopeRecord } from "./types.ts";
 
@@ -21,6 +21,8 @@ export interface JournalStore {
   remove(): boolean;
   /** Moves unreadable content to `state.yml.corrupt-<time>`. @returns the new name. */
   setAside(now: number): string;
+  /** Removes temporary files that a killed process left. Only under the deploy lock. */
+  sweep(): void;
   /** The bytes as they are, or `undefined`. */
   text(): string | undefined;
 }
@@ -57,6 +59,11 @@ export function createJournalStore(path: string, write: WriteFile = writeAtomic)
       rmSync(path, { force: true });
       if (there) syncFolder(dirname(path));
       return there;
+    },
+    sweep() {
+      const folder = dirname(path);
+      if (!existsSync(folder)) return;
+      for (const name of readdirSync(folder)) if (temporaryName.test(name)) rmSync(join(folder, name), { force: true });
     },
     setAside(now) {
       const name = `state.yml.corrupt-${new Date(now).toISOString().replaceAll(/[:.]/g, "-")}`;

@@ -1,0 +1,126 @@
+/** A deploy that is killed at any write of its journal goes on where it stood (workspace §9.3, case 11). */
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { afterEach, describe, expect, it } from "vitest";
+import { type WorkspaceFolder, workspaceFolder } from "../testkit/workspace-process.ts";
+import { parseJournal } from "../workspace/journal/read.ts";
+
+const names = ["one", "two", "three", "four", "five"];
+const files = {
+  "nops.workspace.yml": "project: shop\n",
+  "workspace/deploy.yml":
+    "phases:\n  - {name: services, deploy_services: true}\n  - name: last\n    steps:\n      - {name: five, type: shell, cmd: 'echo five >> ran.txt'}\n",
+  "workspace/services/a/deploy.yml": steps("one", "two"),
+  "workspace/services/b/deploy.yml": steps("three", "four"),
+};
+
+function steps(...list: readonly string[]): string {
+  const lines = list.map((name) => `      - {name: ${name}, type: shell, cmd: 'echo ${name} >> ran.txt'}\n`);
+  return `phases:\n  - name: go\n    steps:\n${lines.join("")}`;
+}
+
+/** Counts the file operations on the journal and kills the process at the one that the environment names. */
+const preload = `
+import fs, { syncBuiltinESMExports } from "node:fs";
+const at = Number(process.env.KILL_AT);
+let count = 0;
+const ours = new Set();
+const hit = () => { if (++count === at) process.kill(process.pid, "SIGKILL"); };
+const { openSync, writeSync, fsyncSync, renameSync } = fs;
+fs.openSync = (path, ...rest) => {
+  const journal = typeof path === "string" && path.includes(".nops/deploy/.state-");
+  if (journal) hit();
+  const file = openSync(path, ...rest);
+  if (journal) ours.add(file);
+  return file;
+};
+fs.writeSync = (file, ...rest) => { if (ours.has(file)) hit(); return writeSync(file, ...rest); };
+fs.fsyncSync = (file) => { fsyncSync(file); if (ours.delete(file)) hit(); };
+fs.renameSync = (from, to) => { renameSync(from, to); if (String(to).endsWith("deploy/state.yml")) hit(); };
+syncBuiltinESMExports();
+`;
+
+const folders: WorkspaceFolder[] = [];
+afterEach(() => {
+  for (const folder of folders.splice(0)) folder.remove();
+});
+
+function recorded(folder: WorkspaceFolder): string[] {
+  if (!folder.has(".nops/deploy/state.yml")) return [];
+  const { project, services } = parseJournal(folder.read(".nops/deploy/state.yml"));
+  const scopes = [project, ...Object.values(services)];
+  return scopes.flatMap((scope) =>
+    Object.values(scope.phases).flatMap((phase) =>
+      Object.entries(phase.steps).flatMap(([name, step]) => (step.status === "ok" && names.includes(name) ? [name] : [])),
+    ),
+  );
+}
+
+const ran = (folder: WorkspaceFolder): string[] => (folder.has("ran.txt") ? folder.read("ran.txt").trim().split("\n") : []);
+
+describe("SIGKILL at every write of a run of five steps", () => {
+  it("the next --resume repeats no recorded step and ends well", async () => {
+    let points = 0;
+    for (let at = 1; ; at++) {
+      const folder = workspaceFolder({ ...files, "kill.mjs": preload });
+      folders.push(folder);
+      const options = `--import=${pathToFileURL(join(folder.root, "kill.mjs")).href}`;
+      const killed = await folder.run(["deploy", "run", "-y"], { NODE_OPTIONS: options, KILL_AT: String(at) });
+      if (killed.signal === null) {
+        // Past the last write: the run was not disturbed.
+        expect(killed.code, killed.stderr).toBe(0);
+        break;
+      }
+      points = at;
+      expect(killed.signal).toBe("SIGKILL");
+      const before = recorded(folder);
+      const firstRun = ran(folder);
+      const resumed = await folder.run(["deploy", "run", "-y", "--resume"]);
+      expect(resumed.code, `killed at ${at}: ${resumed.stderr}`).toBe(0);
+      const again = ran(folder).slice(firstRun.length);
+      expect(
+        again.filter((name) => before.includes(name)),
+        `killed at ${at}`,
+      ).toEqual([]);
+      expect([...before, ...again].sort(), `killed at ${at}`).toEqual([...names].sort());
+      expect(parseJournal(folder.read(".nops/deploy/state.yml")).project).toMatchObject({
+        status: "deployed",
+        last_run: { status: "ok" },
+      });
+      expect(readdirSync(join(folder.root, ".nops/deploy")).sort()).toEqual(["deploy.lock", "state.yml"]);
+    }
+    // Begin, the environment file, two first steps of services, five steps and the end: four operations each.
+    expect(points).toBe(4 * 10);
+  }, 600_000);
+});
+
+describe("two hundred starts at once", () => {
+  it("exactly one runs; the others end with 2 and name it", async () => {
+    const folder = workspaceFolder({
+      "nops.workspace.yml": "project: shop\n",
+      "workspace/deploy.yml":
+        "phases:\n  - name: p\n    steps:\n      - {name: hold, type: shell, cmd: 'echo ran >> ran.txt; until test -e go; do sleep 0.1; done'}\n",
+    });
+    folders.push(folder);
+    const begun = Array.from({ length: 4 }, () => folder.start(["deploy", "run", "-y"]));
+    // Whoever wins first holds until all others have ended.
+    const holder = await Promise.any(begun.map((one) => one.printed(/p\/hold/).then(() => one)));
+    const losers = begun.filter((one) => one !== holder).map((one) => one.finished);
+    let left = 196;
+    const worker = async (): Promise<void> => {
+      while (left-- > 0) losers.push(Promise.resolve(await folder.run(["deploy", "run", "-y"])));
+    };
+    await Promise.all(Array.from({ length: 6 }, worker));
+    const ended = await Promise.all(losers);
+    expect(ended).toHaveLength(199);
+    for (const { code, stderr } of ended) {
+      expect(code, stderr).toBe(2);
+      expect(stderr).toContain(`pid ${holder.pid}`);
+    }
+    folder.write({ go: "" });
+    const { code, stderr } = await holder.finished;
+    expect(code, stderr).toBe(0);
+    expect(ran(folder)).toEqual(["ran"]);
+  }, 600_000);
+});
