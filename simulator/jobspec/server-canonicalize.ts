@@ -88,7 +88,8 @@ function canonicalizeIdentities(task: Rec): void {
   for (const identity of all) if (identity !== found) named.push(identity);
   if (found !== undefined) {
     task["Identity"] = found;
-    task["Identities"] = named.length === 0 ? null : named;
+    // An empty list that is left over is not the same as none.
+    task["Identities"] = named;
   }
   const identity = rec(task, "Identity") ?? emptyIdentity();
   canonicalizeIdentity(identity);
