@@ -5,6 +5,7 @@ import { activeStates, type DeploymentState, transition } from "../model/lifecyc
 import type { Connection } from "./connection.ts";
 import { isUniqueViolation } from "./errors.ts";
 import type { EventLog, NewEvent } from "./events.ts";
+import { preparedInsert } from "./insert.ts";
 import type { Outbox } from "./outbox.ts";
 import { deploymentColumns, toDeployment } from "./rows.ts";
 import { deploymentHooks, deployments, windowLifts } from "./schema.ts";
@@ -39,6 +40,9 @@ export class Deployments {
   readonly #byId;
   readonly #updateState;
   readonly #hasActive;
+  readonly #wish;
+  readonly #insertRow;
+  readonly #insertHookRow;
 
   constructor(connection: Connection, events: EventLog, outbox: Outbox) {
     this.#connection = connection;
@@ -48,6 +52,13 @@ export class Deployments {
     const { orm } = connection;
     this.#byId = orm
       .select(deploymentColumns)
+      .from(deployments)
+      .where(eq(deployments.id, p("id")))
+      .prepare();
+    this.#insertRow = preparedInsert(connection.raw, deployments);
+    this.#insertHookRow = preparedInsert(connection.raw, deploymentHooks);
+    this.#wish = orm
+      .select({ wanted: deployments.notifyCompleted })
       .from(deployments)
       .where(eq(deployments.id, p("id")))
       .prepare();
@@ -190,30 +201,28 @@ export class Deployments {
     const jobSpec = storedJson(spec.spec);
     const submission = storedJson(spec.submission);
     const text = this.#connection.redact(message);
-    this.#connection.orm
-      .insert(deployments)
-      .values({
-        ...plain,
-        id,
-        jobSpec,
-        submission,
-        storedHash: sealOf(jobSpec, submission),
-        planDiff: diff === undefined ? null : storedJson(diff),
-        declaredPolicy: declaredPolicy ?? (input.reason === "policy_lowered" ? "auto" : input.policy),
-        birthState: input.state,
-        version: 1,
-        error: input.state === "failed" ? text : null,
-        hasPreHooks: hooks.some((hook) => hook.phase === "pre"),
-        hasPostHooks: hooks.some((hook) => hook.phase === "post"),
-        notifyCompleted: spec.spec.Meta?.nops_notify_completed === "true",
-        retryOf: retryOf ?? null,
-        reschedule: reschedule ?? (retryOf === undefined ? false : (this.find(retryOf)?.reschedule ?? false)),
-        windowLiftedBy: windowLiftedBy ?? null,
-        enteredAt: now,
-        createdAt: now,
-        updatedAt: now,
-      })
-      .run();
+    this.#insertRow({
+      ...plain,
+      id,
+      jobSpec,
+      submission,
+      storedHash: sealOf(jobSpec, submission),
+      planDiff: diff === undefined ? null : storedJson(diff),
+      declaredPolicy: declaredPolicy ?? (input.reason === "policy_lowered" ? "auto" : input.policy),
+      birthState: input.state,
+      version: 1,
+      error: input.state === "failed" ? text : null,
+      hasPreHooks: hooks.some((hook) => hook.phase === "pre"),
+      hasPostHooks: hooks.some((hook) => hook.phase === "post"),
+      notifyCompleted: spec.spec.Meta?.nops_notify_completed === "true",
+      retryOf: retryOf ?? null,
+      reschedule: reschedule ?? (retryOf === undefined ? false : (this.find(retryOf)?.reschedule ?? false)),
+      windowLiftedBy: windowLiftedBy ?? null,
+      rerunUnknownHooks: false,
+      enteredAt: now,
+      createdAt: now,
+      updatedAt: now,
+    });
     for (const hook of hooks) this.#insertHook(id, hook);
     if (windowLiftedBy !== undefined) this.#useLift(input);
     const created = this.require(id);
@@ -223,10 +232,7 @@ export class Deployments {
 
   #insertHook(deploymentId: string, hook: FrozenHook): void {
     const spec = storedJson(hook.spec);
-    this.#connection.orm
-      .insert(deploymentHooks)
-      .values({ ...hook, deploymentId, spec, storedHash: sealOf(spec, hook.hash, hook.revisionId) })
-      .run();
+    this.#insertHookRow({ ...hook, deploymentId, spec, storedHash: sealOf(spec, hook.hash, hook.revisionId) });
   }
 
   #useLift(input: NewDeployment): void {
@@ -250,11 +256,7 @@ export class Deployments {
   }
 
   #wantsCompleted(id: string): boolean {
-    const row = this.#connection.orm
-      .select({ wanted: deployments.notifyCompleted })
-      .from(deployments)
-      .where(eq(deployments.id, id))
-      .get();
+    const row = this.#wish.get({ id });
     return row?.wanted === true;
   }
 

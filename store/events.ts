@@ -4,6 +4,7 @@ import { sha256 } from "../model/hash.ts";
 import type { DeploymentState } from "../model/lifecycle.ts";
 import type { ReasonCode } from "../model/reasons.ts";
 import type { Connection } from "./connection.ts";
+import { preparedInsert } from "./insert.ts";
 import { toEvent } from "./rows.ts";
 import { eventAnchors, events } from "./schema.ts";
 
@@ -71,28 +72,8 @@ export class EventLog {
     this.#connection = connection;
     const { orm, raw } = connection;
     const p = sql.placeholder;
-    this.#insert = orm
-      .insert(events)
-      .values({
-        id: p("id"),
-        at: p("at"),
-        kind: p("kind"),
-        namespace: p("namespace"),
-        jobId: p("jobId"),
-        repository: p("repository"),
-        deploymentId: p("deploymentId"),
-        fromState: p("fromState"),
-        toState: p("toState"),
-        actor: p("actor"),
-        accessorId: p("accessorId"),
-        identity: p("identity"),
-        reason: p("reason"),
-        message: p("message"),
-        prevHash: p("prevHash"),
-        hash: p("hash"),
-      })
-      .prepare();
-    this.#last = orm.select({ seq: events.id, hash: events.hash }).from(events).orderBy(desc(events.id)).limit(1).prepare();
+    this.#insert = preparedInsert(raw, events);
+    this.#last = orm.select({ seq: events.id, hash: events.hash }).from(events).orderBy(desc(events.id)).prepare();
     this.#sequence = raw.prepare<[], number>("SELECT seq FROM sqlite_sequence WHERE name = 'events'").pluck();
     this.#after = orm
       .select()
@@ -125,7 +106,7 @@ export class EventLog {
       prevHash: last.hash,
     };
     const hash = eventHash(row);
-    this.#insert.run({ ...row, hash });
+    this.#insert({ ...row, hash });
     this.#connection.eventAppended();
     return { seq: row.id, hash };
   }

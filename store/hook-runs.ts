@@ -6,6 +6,7 @@ import type { ReasonCode } from "../model/reasons.ts";
 import type { Connection } from "./connection.ts";
 import type { Deployments } from "./deployments.ts";
 import type { EventLog } from "./events.ts";
+import { preparedInsert } from "./insert.ts";
 import { toHookRun } from "./rows.ts";
 import { hookRuns } from "./schema.ts";
 
@@ -31,12 +32,14 @@ export class HookRuns {
   readonly #events: EventLog;
   readonly #byPlace;
   readonly #byId;
+  readonly #insert;
 
   constructor(connection: Connection, deployments: Deployments, events: EventLog) {
     this.#connection = connection;
     this.#deployments = deployments;
     this.#events = events;
     const p = sql.placeholder;
+    this.#insert = preparedInsert(connection.raw, hookRuns);
     this.#byId = connection.orm
       .select()
       .from(hookRuns)
@@ -66,10 +69,7 @@ export class HookRuns {
       const id = this.#connection.newId();
       const token = `${deploymentId}:${phase}:${position}`;
       const startedAt = this.#connection.now();
-      this.#connection.orm
-        .insert(hookRuns)
-        .values({ id, deploymentId, phase, position, hookId, revisionId, timeoutMs, token, state: "dispatching", startedAt })
-        .run();
+      this.#insert({ id, deploymentId, phase, position, hookId, revisionId, timeoutMs, token, state: "dispatching", startedAt });
       const message = `${phase}-hook ${hookId} (${revisionId}) begins`;
       this.#deployments.noteWithin(deployment, { kind: "hook", actor: engineActor, message });
       return this.require(id);

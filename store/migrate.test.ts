@@ -21,7 +21,7 @@ function fillFirstSchema(database: Database.Database): void {
     updated_at) VALUES (@id, 'default', @state, 'main', 'c', 's', 'a', 'e', 'f', 'h', 't', '{}', '{}', 'x', 'auto', 'auto', @state,
     'detected', 'apply', 3, 7, @error, 1, 1, 0, 0, @at, @at, @at)`);
   const hook = database.prepare(
-    "INSERT INTO deployment_hooks VALUES (?, 'pre', 0, 'migrate', 'h', '{}', 'x', 'migrate-h', 1000)",
+    "INSERT INTO deployment_hooks VALUES (?, 'pre', 0, 'migrate', 'h', 'migrate-h', 1000, 'x', '{}')",
   );
   const run =
     database.prepare(`INSERT INTO hook_runs (id, deployment_id, phase, position, hook_id, hook_job_id, idempotency_token, state,

@@ -2,6 +2,7 @@ import { and, asc, eq, inArray, lte, sql } from "drizzle-orm";
 import { type Instant, toInstant } from "../model/clock.ts";
 import type { Deployment } from "../model/deployment.ts";
 import type { Connection } from "./connection.ts";
+import { preparedInsert } from "./insert.ts";
 import { deploymentColumns, toDeployment } from "./rows.ts";
 import { deployments, notifications } from "./schema.ts";
 
@@ -32,25 +33,13 @@ export class Outbox {
 
   constructor(connection: Connection) {
     this.#connection = connection;
-    const p = sql.placeholder;
-    this.#insert = connection.orm
-      .insert(notifications)
-      .values({
-        kind: p("kind"),
-        deploymentId: p("deploymentId"),
-        eventId: p("eventId"),
-        createdAt: p("now"),
-        dueAt: p("now"),
-        status: "waiting",
-        attempts: 0,
-        deliveredTo: "[]",
-      })
-      .prepare();
+    this.#insert = preparedInsert(connection.raw, notifications);
   }
 
   /** Only inside the transaction of the event. */
   add(kind: NotificationKind, deploymentId: string, eventId: number): void {
-    this.#insert.run({ kind, deploymentId, eventId, now: this.#connection.now() });
+    const now = this.#connection.now();
+    this.#insert({ kind, deploymentId, eventId, createdAt: now, dueAt: now, status: "waiting", attempts: 0, deliveredTo: "[]" });
   }
 
   /**

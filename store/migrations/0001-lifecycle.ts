@@ -17,10 +17,6 @@ CREATE TABLE deployments (
   file TEXT NOT NULL,
   spec_hash TEXT NOT NULL,
   target_hash TEXT NOT NULL,
-  job_spec TEXT NOT NULL,
-  submission TEXT NOT NULL,
-  stored_hash TEXT NOT NULL,
-  plan_diff TEXT,
   policy TEXT NOT NULL CHECK (policy IN ('auto', 'approval')),
   declared_policy TEXT NOT NULL CHECK (declared_policy IN ('auto', 'approval')),
   state TEXT NOT NULL CHECK (state IN ('detected', 'pending_approval', 'pre_hook', 'applying', 'post_hook',
@@ -51,6 +47,11 @@ CREATE TABLE deployments (
   entered_at TEXT NOT NULL,
   created_at TEXT NOT NULL,
   updated_at TEXT NOT NULL,
+  -- The heavy columns come last, so that reading the others never walks their overflow pages.
+  stored_hash TEXT NOT NULL,
+  plan_diff TEXT,
+  job_spec TEXT NOT NULL,
+  submission TEXT NOT NULL,
   CHECK (state <> 'failed' OR error IS NOT NULL),
   CHECK ((decided_by IS NULL) = (decided_at IS NULL)),
   CHECK ((retried_by IS NULL) = (retried_at IS NULL)),
@@ -74,10 +75,10 @@ CREATE TABLE deployment_hooks (
   position INTEGER NOT NULL CHECK (position >= 0),
   hook_id TEXT NOT NULL,
   hash TEXT NOT NULL,
-  spec TEXT NOT NULL,
-  stored_hash TEXT NOT NULL,
   revision_id TEXT NOT NULL,
   timeout_ms INTEGER NOT NULL CHECK (timeout_ms > 0),
+  stored_hash TEXT NOT NULL,
+  spec TEXT NOT NULL,
   PRIMARY KEY (deployment_id, phase, position)
 ) STRICT;
 
