@@ -2,7 +2,7 @@ import type { DeclaredHook, DesiredJob, DesiredState, FrozenJob } from "../model
 import { specHash } from "../model/hash.ts";
 import { type JobKey, jobKey, splitJobKey } from "../model/job-key.ts";
 import type { Policy } from "../model/policy.ts";
-import { findCycles } from "../plan/dependencies.ts";
+import { cyclePath, findCycles } from "../plan/dependencies.ts";
 import { isTemplateJob } from "../plan/health.ts";
 import { effectivePolicy } from "../plan/policy.ts";
 import { type FileEntry, keysOf, type ParsedFile, pathOf, type RepositoryContent } from "./file-entry.ts";
@@ -22,7 +22,8 @@ export class DesiredIndex {
   private readonly repositories = new Map<string, RepositoryContent | undefined>();
   private states = new Map<JobKey, DesiredState>();
   private dependentsOf = new Map<JobKey, JobKey[]>();
-  private cycles = new Map<JobKey, readonly JobKey[]>();
+  private dependsOn = new Map<JobKey, readonly JobKey[]>();
+  private cycles = new Map<JobKey, ReadonlySet<JobKey>>();
   private readonly floor: (namespace: string) => Policy | undefined;
   private readonly specHashes = new WeakMap<object, Map<string, string>>();
 
@@ -71,7 +72,8 @@ export class DesiredIndex {
   }
 
   cycle(key: JobKey): readonly JobKey[] | undefined {
-    return this.cycles.get(key);
+    const members = this.cycles.get(key);
+    return members === undefined ? undefined : cyclePath(this.dependsOn, members, key);
   }
 
   /** Whether a broken file of the repository could mean any job. */
@@ -189,6 +191,7 @@ export class DesiredIndex {
       graph.set(job.key, on);
       for (const key of on) this.dependentsOf.set(key, [...(this.dependentsOf.get(key) ?? []), job.key]);
     }
+    this.dependsOn = graph;
     this.cycles = findCycles(graph);
   }
 }

@@ -63,39 +63,78 @@ function judgeOne(dependency: Dependency): DependencyJudgement {
   return wait(dependency.inSync === undefined ? `${name} has not been compared with git yet` : `${name} differs from git`);
 }
 
-/** For each job on a cycle of `dependsOn`, the cycle from that job back to itself. Iterative, so depth is no danger. */
-export function findCycles(dependsOn: ReadonlyMap<JobKey, readonly JobKey[]>): Map<JobKey, readonly JobKey[]> {
-  const cycles = new Map<JobKey, readonly JobKey[]>();
-  const done = new Set<JobKey>();
-  for (const root of dependsOn.keys()) {
-    if (done.has(root)) continue;
-    const path: { readonly key: JobKey; at: number }[] = [{ key: root, at: 0 }];
-    const place = new Map<JobKey, number>([[root, 0]]);
+type Graph = ReadonlyMap<JobKey, readonly JobKey[]>;
+
+/**
+ * The jobs that lie on a cycle of dependencies, each with all jobs that it shares cycles with (its strongly connected component,
+ * by Tarjan's algorithm). Iterative, so depth is no danger.
+ */
+export function findCycles(graph: Graph): Map<JobKey, ReadonlySet<JobKey>> {
+  const found = new Map<JobKey, ReadonlySet<JobKey>>();
+  const order = new Map<JobKey, number>();
+  const lowest = new Map<JobKey, number>();
+  const open: JobKey[] = [];
+  const isOpen = new Set<JobKey>();
+  const enter = (key: JobKey): { readonly key: JobKey; at: number } => {
+    order.set(key, order.size);
+    lowest.set(key, order.size - 1);
+    open.push(key);
+    isOpen.add(key);
+    return { key, at: 0 };
+  };
+  const lower = (key: JobKey, to: number | undefined): void => {
+    lowest.set(key, Math.min(lowest.get(key) ?? 0, to ?? 0));
+  };
+  for (const root of graph.keys()) {
+    if (order.has(root)) continue;
+    const path = [enter(root)];
     for (let top = path.at(-1); top !== undefined; top = path.at(-1)) {
-      const next = dependsOn.get(top.key)?.[top.at++];
+      const next = graph.get(top.key)?.[top.at++];
       if (next === undefined) {
-        done.add(top.key);
-        place.delete(top.key);
         path.pop();
-        continue;
-      }
-      const seenAt = place.get(next);
-      if (seenAt !== undefined)
-        recordCycle(
-          path.slice(seenAt).map((step) => step.key),
-          cycles,
-        );
-      else if (!done.has(next) && dependsOn.has(next)) {
-        place.set(next, path.length);
-        path.push({ key: next, at: 0 });
-      }
+        const below = path.at(-1);
+        if (below !== undefined) lower(below.key, lowest.get(top.key));
+        if (lowest.get(top.key) === order.get(top.key)) closeComponent(top.key, open, isOpen, graph, found);
+      } else if (!order.has(next)) path.push(enter(next));
+      else if (isOpen.has(next)) lower(top.key, order.get(next));
     }
   }
-  return cycles;
+  return found;
 }
 
-function recordCycle(members: readonly JobKey[], cycles: Map<JobKey, readonly JobKey[]>): void {
-  members.forEach((key, at) => {
-    if (!cycles.has(key)) cycles.set(key, [...members.slice(at), ...members.slice(0, at), key]);
-  });
+function closeComponent(
+  root: JobKey,
+  open: JobKey[],
+  isOpen: Set<JobKey>,
+  graph: Graph,
+  found: Map<JobKey, ReadonlySet<JobKey>>,
+): void {
+  const members = new Set<JobKey>(open.splice(open.lastIndexOf(root)));
+  for (const member of members) isOpen.delete(member);
+  if (members.size === 1 && graph.get(root)?.includes(root) !== true) return;
+  for (const member of members) found.set(member, members);
+}
+
+/** A shortest way from a job on a cycle back to itself, both ends included. */
+export function cyclePath(graph: Graph, members: ReadonlySet<JobKey>, start: JobKey): readonly JobKey[] {
+  const cameFrom = new Map<JobKey, JobKey>();
+  const queue: JobKey[] = [start];
+  for (const key of queue) {
+    for (const next of graph.get(key) ?? []) {
+      if (next === start) return [...trace(cameFrom, start, key), start];
+      if (!members.has(next) || cameFrom.has(next)) continue;
+      cameFrom.set(next, key);
+      queue.push(next);
+    }
+  }
+  return [start];
+}
+
+function trace(cameFrom: ReadonlyMap<JobKey, JobKey>, start: JobKey, end: JobKey): JobKey[] {
+  const path = [end];
+  for (let key = end; key !== start; ) {
+    key = cameFrom.get(key) ?? start;
+    path.unshift(key);
+  }
+  return path;
 }

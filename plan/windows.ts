@@ -11,7 +11,7 @@ import type { ReasonCode } from "../model/reasons.ts";
 /** Windows merged before it is said that one never closes. */
 const mostMerged = 500;
 /** Edges looked at to find where allow and deny together change. */
-const mostEdges = 2_000;
+const mostEdges = 500;
 
 const crons = new Map<string, Cron>();
 
@@ -23,12 +23,6 @@ function cronOf(rule: WindowRule): Cron {
   if (crons.size > 5_000) crons.clear();
   crons.set(name, cron);
   return cron;
-}
-
-/** An opening: ms since the epoch; `end` is absent when it never closes. */
-export interface Opening {
-  readonly start: number;
-  readonly end: number | undefined;
 }
 
 /** Latest match at or before `at`. */
@@ -54,18 +48,22 @@ function mergedEnd(cron: Cron, match: number, durationMs: number): number | unde
   return undefined;
 }
 
-/** The opening of one rule that holds `at`, if it is open then. Its `start` is the last match, not the start of a merged run. */
-function openingAt(rule: WindowRule, at: number): Opening | undefined {
-  const cron = cronOf(rule);
-  const match = lastMatch(cron, at);
-  if (match === undefined || match > at || at >= match + rule.durationMs) return undefined;
-  return { start: match, end: mergedEnd(cron, match, rule.durationMs) };
+/** Whether the rule is open at an instant. */
+function isOpenAt(rule: WindowRule, at: number): boolean {
+  const match = lastMatch(cronOf(rule), at);
+  return match !== undefined && match <= at && at < match + rule.durationMs;
 }
 
-/** When the rule next changes between open and closed after `at`; `undefined` for never. */
-function nextEdgeOf(rule: WindowRule, at: number): number | undefined {
-  const opening = openingAt(rule, at);
-  return opening === undefined ? nextMatch(cronOf(rule), at) : opening.end;
+/** When an opening that holds `at` ends; `undefined` for never. */
+function endAfter(rule: WindowRule, at: number): number | undefined {
+  const cron = cronOf(rule);
+  const match = lastMatch(cron, at);
+  return match === undefined ? at : mergedEnd(cron, match, rule.durationMs);
+}
+
+/** The next start after `at`. */
+function startAfter(rule: WindowRule | undefined, at: number): number | undefined {
+  return rule === undefined ? undefined : nextMatch(cronOf(rule), at);
 }
 
 /** Whether automatic starts may happen now, and if not, why. */
@@ -84,10 +82,11 @@ export function windowStatus(allow: WindowRule | undefined, deny: WindowRule | u
 }
 
 function closedBecause(allow: WindowRule | undefined, deny: WindowRule | undefined, at: number): WindowStatus["reason"] {
-  if (deny !== undefined && openingAt(deny, at) !== undefined) return "window_denied";
-  return allow !== undefined && openingAt(allow, at) === undefined ? "window_closed" : undefined;
+  if (deny !== undefined && isOpenAt(deny, at)) return "window_denied";
+  return allow !== undefined && !isOpenAt(allow, at) ? "window_closed" : undefined;
 }
 
+/** Goes from edge to edge of whichever rule decides at that moment, until the two together change. */
 function nextChange(
   allow: WindowRule | undefined,
   deny: WindowRule | undefined,
@@ -96,13 +95,26 @@ function nextChange(
 ): number | undefined {
   let at = from;
   for (let edges = 0; edges < mostEdges; edges++) {
-    const candidates = [allow, deny].map((rule) => (rule === undefined ? undefined : nextEdgeOf(rule, at)));
-    const next = Math.min(...candidates.map((edge) => edge ?? Number.POSITIVE_INFINITY));
-    if (!Number.isFinite(next)) return undefined;
+    const next = decidingEdge(allow, deny, at);
+    if (next === undefined) return undefined;
     if ((closedBecause(allow, deny, next) === undefined) !== open) return next;
     at = next;
   }
   return undefined;
+}
+
+function decidingEdge(allow: WindowRule | undefined, deny: WindowRule | undefined, at: number): number | undefined {
+  const reason = closedBecause(allow, deny, at);
+  if (reason === "window_denied") return deny === undefined ? undefined : endAfter(deny, at);
+  if (reason === "window_closed") return startAfter(allow, at);
+  const ends = [allow === undefined ? undefined : endAfter(allow, at), startAfter(deny, at)].filter((edge) => edge !== undefined);
+  return ends.length === 0 ? undefined : Math.min(...ends);
+}
+
+/** An opening: ms since the epoch; `end` is absent when it lies beyond what was asked for, or never comes. */
+export interface Opening {
+  readonly start: number;
+  readonly end: number | undefined;
 }
 
 /** The openings between two instants, oldest first, cut to them; at most `limit`. For `nops windows`. */

@@ -1,0 +1,65 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { JobSpec, JsonObject, LiveJob, TaskGroupSpec } from "../model/nomad.ts";
+import { hasScaling, movedOnlyByScale, substituteCounts } from "./scaling.ts";
+
+const group = (name: string, count: number | null, scaling: JsonObject | null = null, more: object = {}): TaskGroupSpec => ({
+  Name: name,
+  Count: count,
+  Scaling: scaling,
+  ...more,
+});
+const job = (...groups: TaskGroupSpec[]): JobSpec => ({ ID: "web", TaskGroups: groups });
+const live = (version: number, groups: TaskGroupSpec[], more: object = {}): LiveJob => ({
+  ...job(...groups),
+  Namespace: "default",
+  Status: "running",
+  Version: version,
+  CreateIndex: 5,
+  ModifyIndex: version,
+  JobModifyIndex: version,
+  ...more,
+});
+const policy = (index: number) => ({ Min: 1, Max: 9, ModifyIndex: index, CreateIndex: 3, ID: "p" });
+
+describe("substituteCounts", () => {
+  it("takes the live count per group, only of groups that git lets scale", () => {
+    const result = substituteCounts(
+      job(group("a", 2, policy(0)), group("b", 2), group("new", 3, policy(0))),
+      live(9, [group("a", 7, policy(1)), group("b", 7)]),
+    );
+    expect(result.TaskGroups?.map((each) => each.Count)).toEqual([7, 2, 3]);
+  });
+
+  it("leaves a spec without scaling, or without a live job, as it is", () => {
+    const spec = job(group("a", 2));
+    expect(substituteCounts(spec, live(9, [group("a", 7)]))).toBe(spec);
+    const scaled = job(group("a", 2, policy(0)));
+    expect(substituteCounts(scaled, undefined)).toBe(scaled);
+    expect([hasScaling(spec), hasScaling(scaled)]).toEqual([false, true]);
+  });
+});
+
+describe("movedOnlyByScale", () => {
+  const before = live(9, [group("a", 2, policy(4)), group("b", 2)]);
+  it.each<[string, LiveJob, boolean]>([
+    ["the count of a scaled group", live(10, [group("a", 8, policy(4)), group("b", 2)]), true],
+    ["and the indexes of its policy", live(10, [group("a", 8, policy(10)), group("b", 2)]), true],
+    ["the count of another group", live(10, [group("a", 2, policy(4)), group("b", 3)]), false],
+    ["a field beside the count", live(10, [group("a", 8, policy(4), { Update: { MaxParallel: 2 } }), group("b", 2)]), false],
+    ["the bounds of the policy", live(10, [group("a", 8, { ...policy(4), Max: 99 }), group("b", 2)]), false],
+    ["a stop", live(10, [group("a", 8, policy(4)), group("b", 2)], { Stop: true }), false],
+    ["the job's meta", live(10, [group("a", 8, policy(4)), group("b", 2)], { Meta: { a: "b" } }), false],
+    ["another incarnation", live(10, [group("a", 8, policy(4)), group("b", 2)], { CreateIndex: 10 }), false],
+  ])("%s", (_name, now, expected) => expect(movedOnlyByScale(before, now)).toBe(expected));
+
+  it("holds for any counts, and a substituted spec never differs from live in a scaled count", () => {
+    fc.assert(
+      fc.property(fc.nat(50), fc.nat(50), fc.nat(50), (git, first, second) => {
+        const [a, b] = [live(1, [group("g", first, policy(1))]), live(2, [group("g", second, policy(2))])];
+        expect(movedOnlyByScale(a, b)).toBe(true);
+        expect(substituteCounts(job(group("g", git, policy(0))), b).TaskGroups?.[0]?.Count).toBe(second);
+      }),
+    );
+  });
+});
