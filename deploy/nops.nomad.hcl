@@ -1,0 +1,122 @@
+# nops as a Nomad job, in a container. One instance: the database is a file on the volume, and a second one only stands by.
+# For hosts without a container engine see nops-exec.nomad.hcl.
+
+variable "image" {
+  type        = string
+  description = "Image built from deploy/Dockerfile"
+}
+
+variable "namespace" {
+  type    = string
+  default = "nops"
+}
+
+variable "datacenters" {
+  type    = list(string)
+  default = ["*"]
+}
+
+variable "volume" {
+  type        = string
+  default     = "nops-data"
+  description = "Host volume for the database and the git caches"
+}
+
+variable "config" {
+  type        = string
+  description = "Text of nops.yml; nomad.address is set by the job"
+}
+
+job "nops" {
+  namespace   = var.namespace
+  datacenters = var.datacenters
+  type        = "service"
+
+  group "nops" {
+    count = 1
+
+    # A new version starts only once the old one has let go of the database.
+    update {
+      max_parallel      = 1
+      health_check      = "checks"
+      min_healthy_time  = "5s"
+      healthy_deadline  = "5m"
+      progress_deadline = "10m"
+    }
+
+    restart {
+      attempts = 10
+      interval = "10m"
+      delay    = "5s"
+      mode     = "delay"
+    }
+
+    volume "data" {
+      type            = "host"
+      source          = var.volume
+      access_mode     = "single-node-writer"
+      attachment_mode = "file-system"
+    }
+
+    network {
+      port "http" {
+        to = 8080
+      }
+    }
+
+    service {
+      name     = "nops"
+      provider = "nomad"
+      port     = "http"
+      tags     = ["metrics"]
+
+      # Alive, not ready: a standby or an unreachable Nomad is no reason to restart it.
+      check {
+        type     = "http"
+        path     = "/healthz"
+        interval = "10s"
+        timeout  = "3s"
+      }
+    }
+
+    task "nops" {
+      driver = "docker"
+
+      # The rights come from deploy/policy.hcl, attached to this job; no token is stored anywhere.
+      identity {
+        env  = false
+        file = true
+      }
+
+      config {
+        image = var.image
+        ports = ["http"]
+        args  = ["serve", "--config", "/local/nops.yml", "--data-dir", "/data/nops"]
+      }
+
+      env {
+        NOPS_NOMAD_ADDRESS    = "unix://${NOMAD_SECRETS_DIR}/api.sock"
+        NOPS_NOMAD_TOKEN_FILE = "${NOMAD_SECRETS_DIR}/nomad_token"
+        NOPS_HTTP_LISTEN      = "0.0.0.0:8080"
+      }
+
+      template {
+        data        = var.config
+        destination = "local/nops.yml"
+      }
+
+      volume_mount {
+        volume      = "data"
+        destination = "/data"
+      }
+
+      kill_signal  = "SIGTERM"
+      kill_timeout = "30s"
+
+      resources {
+        cpu    = 200
+        memory = 256
+      }
+    }
+  }
+}
