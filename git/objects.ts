@@ -82,27 +82,37 @@ function parseCommit(oid: string, bytes: Buffer, damaged: (oid: string, why: str
   };
 }
 
-/** Most commits that the search for an old head reads. */
-const historyLimit = 20_000;
+/** Most commits read on each side of a comparison of histories. */
+const historyLimit = 5_000;
+/** Nearly always the old head is among the first. */
+const nearLimit = 100;
 
 /**
- * Whether `old` is provably no ancestor of `head`: all of the history is here, and it is not in it. A history that is cut
- * short, or longer than 20,000 commits, proves nothing.
+ * Whether `old` is provably no ancestor of `head`. The history may be cut short: what lies behind an ancestor of `old` cannot be `old`
+ * itself, so only a cut elsewhere, or a history longer than 5,000 commits, leaves it open; then the answer is `false`.
  */
 export async function isHistoryRewritten(store: ObjectStore, old: string, head: string): Promise<boolean> {
-  const seen = new Set<string>([head]);
-  let level = [head];
-  while (level.length > 0) {
-    const next: string[] = [];
-    for (const oid of level) {
-      if (oid === old) return false;
-      if (seen.size > historyLimit || !(await store.hasCommit(oid))) return false;
-      for (const parent of (await store.commit(oid)).parents) {
-        if (!seen.has(parent)) next.push(parent);
-        seen.add(parent);
-      }
-    }
-    level = next;
+  if ((await walkHistory(store, head, nearLimit, () => false)).commits.has(old)) return false;
+  const older = (await walkHistory(store, old, historyLimit, () => false)).commits;
+  const { commits, isWhole } = await walkHistory(store, head, historyLimit, (oid) => oid !== old && older.has(oid));
+  return isWhole && !commits.has(old);
+}
+
+/** Commits reachable from one, nearest first, without what lies behind those where it stops. */
+async function walkHistory(
+  store: ObjectStore,
+  from: string,
+  limit: number,
+  stopsAt: (oid: string) => boolean,
+): Promise<{ readonly commits: ReadonlySet<string>; readonly isWhole: boolean }> {
+  const commits = new Set<string>([from]);
+  let isWhole = true;
+  // A set is walked in the order of adding, what is added meanwhile included.
+  for (const oid of commits) {
+    if (stopsAt(oid)) continue;
+    const commit = commits.size > limit ? undefined : await store.commit(oid).catch(() => undefined);
+    if (commit === undefined) isWhole = false;
+    else for (const parent of commit.parents) commits.add(parent);
   }
-  return true;
+  return { commits, isWhole };
 }

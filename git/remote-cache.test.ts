@@ -171,6 +171,21 @@ describe("RemoteCache", () => {
     expect(await isHistoryRewritten(cache.store(), old, forced)).toBe(true);
   });
 
+  it("proves a forced push even when the history is cut behind the place where it parts (S45)", async () => {
+    const { repository, update, cache, first } = await setUp();
+    const base = await repository.commit({ files: { "jobs/a.hcl": "base" } });
+    await update();
+    const old = await repository.commit({ files: { "jobs/a.hcl": "two" } });
+    await update();
+    const forced = await repository.commit({ files: { "jobs/a.hcl": "forced" }, parents: [base] });
+    await update();
+    expect(await cache.store().hasCommit(first)).toBe(false);
+    expect(await isHistoryRewritten(cache.store(), old, forced)).toBe(true);
+    expect(await isHistoryRewritten(cache.store(), old, base)).toBe(true);
+    expect(await isHistoryRewritten(cache.store(), base, forced)).toBe(false);
+    expect(await isHistoryRewritten(cache.store(), first, forced)).toBe(false);
+  });
+
   it("says nothing about a history it has not", async () => {
     const { repository, update, cache } = await setUp();
     const head = await repository.commit({ files: { "jobs/a.hcl": "two" } });
