@@ -12,6 +12,7 @@ import type { ApiRequest, ApiResponse } from "./http/message.ts";
 import type { Service } from "./http/service.ts";
 import { openStream } from "./http/stream.ts";
 import type { ApiJob } from "./jobspec/types.ts";
+import { rememberAdmissions } from "./operations/admission-cache.ts";
 import { admitContext, type JobRules, type Operations } from "./operations/context.ts";
 import { collectGarbage, type GcThresholds } from "./operations/gc.ts";
 import { type NodeOptions, newNode } from "./operations/node-facts.ts";
@@ -86,7 +87,7 @@ export class Simulator {
     const newId = () => uuid(this.#random);
     const now = () => this.clock.now();
     this.#authenticator = new Authenticator(this.state, options.acl ?? false, now);
-    const rules = options.rules ?? jobRules;
+    const rules = rememberAdmissions(options.rules ?? jobRules, this.state);
     const broker = new EventBroker(this.state);
     broker.filter = () => !this.faults.swallowsEvent();
     const loads = new LoadIndex(this.state);

@@ -138,6 +138,49 @@ function otherEvent(
   }
 }
 
+const eventTables = new Set<string>([
+  "jobs",
+  "evals",
+  "allocs",
+  "deployment",
+  "nodes",
+  "node_pools",
+  "variables",
+  "acl_token",
+  "acl_policy",
+  "acl_roles",
+  "acl_auth_methods",
+  "acl_binding_rules",
+]);
+
+/** Whether a write makes any event; deletions of evaluations, allocations and deployments make none. */
+function hasEvents(write: Write): boolean {
+  if (eventTypes[write.type] === undefined) return false;
+  return write.changes.some(
+    ({ table, after }) => eventTables.has(table) && (after !== undefined || !["evals", "allocs", "deployment"].includes(table)),
+  );
+}
+
+/** A frame that is made when somebody wants to see it: most are never looked at. */
+class LazyFrame {
+  readonly index: number;
+  #write: Write | undefined;
+  #frame: Frame | undefined;
+
+  constructor(write: Write) {
+    this.index = write.index;
+    this.#write = write;
+  }
+
+  get frame(): Frame | undefined {
+    if (this.#write !== undefined) {
+      this.#frame = frameOf(this.#write);
+      this.#write = undefined;
+    }
+    return this.#frame;
+  }
+}
+
 /** The events of a write; a row that was put several times counts once, at its last place. */
 export function frameOf(write: Write): Frame | undefined {
   const Type = eventTypes[write.type];
@@ -184,18 +227,17 @@ interface Entry {
 /** Keeps the last frames and hands them to subscribers in order. Older ones are gone without a word (nomad-api §8). */
 export class EventBroker {
   readonly #size: number;
-  #frames: Frame[] = [];
+  #frames: LazyFrame[] = [];
   /** Sequence number of the first kept frame. */
   #first = 0;
   readonly #entries = new Set<Entry>();
   /** Lets a fault swallow frames. */
-  filter: ((frame: Frame) => boolean) | undefined;
+  filter: (() => boolean) | undefined;
 
   constructor(state: State, size = 100) {
     this.#size = size;
     state.listen((write) => {
-      const frame = frameOf(write);
-      if (frame !== undefined && this.filter?.(frame) !== false) this.#publish(frame);
+      if (hasEvents(write) && this.filter?.() !== false) this.#publish(new LazyFrame(write));
     });
     state.onRestore(() => {
       this.#first += this.#frames.length;
@@ -204,7 +246,7 @@ export class EventBroker {
     });
   }
 
-  #publish(frame: Frame): void {
+  #publish(frame: LazyFrame): void {
     this.#frames.push(frame);
     if (this.#frames.length > this.#size) {
       this.#frames.shift();
@@ -215,7 +257,7 @@ export class EventBroker {
 
   /** Starts at `index`, or at the closest newer frame that is kept; 0: at the oldest. One that lies ahead waits for news. */
   subscribe(subscriber: Subscriber, index: number): Subscription {
-    const at = index <= 0 ? 0 : this.#frames.findIndex((frame) => frame.Index >= index);
+    const at = index <= 0 ? 0 : this.#frames.findIndex((frame) => frame.index >= index);
     const entry: Entry = { subscriber, next: this.#first + (at < 0 ? this.#frames.length : at), live: true };
     this.#entries.add(entry);
     this.#pump(entry);
@@ -237,7 +279,7 @@ export class EventBroker {
         entry.subscriber.closed("event dropped from buffer");
         return;
       }
-      const frame = this.#frames[entry.next - this.#first];
+      const frame = this.#frames[entry.next - this.#first]?.frame;
       entry.next++;
       if (frame === undefined) return;
       const Events = select(frame.Events, entry.subscriber);

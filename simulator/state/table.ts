@@ -1,3 +1,9 @@
+interface Grouping<Row> {
+  readonly grouping: string;
+  readonly of: (row: Row) => string;
+  readonly groups: Map<string, Map<string, Row>>;
+}
+
 /** One table: rows by key, the raft index of its last write, and groups of rows by a shared property. */
 export class Table<Row> {
   readonly name: string;
@@ -5,15 +11,13 @@ export class Table<Row> {
   rows = new Map<string, Row>();
   /** Raft index of the last write. */
   index = 0;
-  readonly #groupers: Readonly<Record<string, (row: Row) => string>>;
-  #groups: Record<string, Map<string, Map<string, Row>>> = {};
+  readonly #groupings: readonly Grouping<Row>[];
   #sorted: readonly string[] | undefined;
 
   constructor(name: string, keyOf: (row: Row) => string, groupers: Readonly<Record<string, (row: Row) => string>> = {}) {
     this.name = name;
     this.keyOf = keyOf;
-    this.#groupers = groupers;
-    for (const group of Object.keys(groupers)) this.#groups[group] = new Map();
+    this.#groupings = Object.entries(groupers).map(([grouping, of]) => ({ grouping, of, groups: new Map() }));
   }
 
   get(key: string): Row | undefined {
@@ -22,7 +26,7 @@ export class Table<Row> {
 
   /** Rows that share `value` of a grouping, in the order in which they came. */
   by(grouping: string, value: string): Row[] {
-    const group = this.#groups[grouping]?.get(value);
+    const group = this.#groupings.find((one) => one.grouping === grouping)?.groups.get(value);
     return group === undefined ? [] : [...group.values()];
   }
 
@@ -42,9 +46,7 @@ export class Table<Row> {
     const before = this.rows.get(key);
     if (before === undefined) this.#sorted = undefined;
     this.rows.set(key, row);
-    for (const [name, of] of Object.entries(this.#groupers)) {
-      const groups = this.#groups[name];
-      if (groups === undefined) continue;
+    for (const { of, groups } of this.#groupings) {
       const value = of(row);
       if (before !== undefined && of(before) !== value) ungroup(groups, of(before), key);
       const group = groups.get(value);
@@ -59,18 +61,14 @@ export class Table<Row> {
     if (before === undefined) return undefined;
     this.rows.delete(key);
     this.#sorted = undefined;
-    for (const [name, of] of Object.entries(this.#groupers)) {
-      const groups = this.#groups[name];
-      if (groups !== undefined) ungroup(groups, of(before), key);
-    }
+    for (const { of, groups } of this.#groupings) ungroup(groups, of(before), key);
     return before;
   }
 
   /** Replaces all rows (restore of a snapshot). */
   replace(rows: ReadonlyMap<string, Row>, index: number): void {
     this.rows = new Map();
-    this.#groups = {};
-    for (const group of Object.keys(this.#groupers)) this.#groups[group] = new Map();
+    for (const { groups } of this.#groupings) groups.clear();
     this.#sorted = undefined;
     for (const row of rows.values()) this.put(row);
     this.index = index;

@@ -1,29 +1,6 @@
 import { nanos } from "../state/facts.ts";
 import type { TaskEvent, TaskState } from "../state/types.ts";
 
-/** The fields of an event that says nothing. */
-const blank = {
-  DiskLimit: 0,
-  DownloadError: "",
-  DriverError: "",
-  DriverMessage: "",
-  ExitCode: 0,
-  FailedSibling: "",
-  FailsTask: false,
-  GenericSource: "",
-  KillError: "",
-  KillReason: "",
-  KillTimeout: 0,
-  RestartReason: "",
-  SetupError: "",
-  Signal: 0,
-  StartDelay: 0,
-  TaskSignal: "",
-  TaskSignalReason: "",
-  ValidationError: "",
-  VaultError: "",
-} as const;
-
 /** Nomad keeps the last ten events of a task. */
 const kept = 10;
 
@@ -33,9 +10,35 @@ export function taskEvent(
   display: string,
   now: number,
   details: Readonly<Record<string, string>> = {},
-  more: Readonly<Record<string, unknown>> = {},
+  more?: Readonly<Record<string, unknown>>,
 ): TaskEvent {
-  return { ...blank, Type: type, Time: nanos(now), DisplayMessage: display, Message: "", Details: details, ...more };
+  const event: TaskEvent = {
+    Type: type,
+    Time: nanos(now),
+    DisplayMessage: display,
+    Message: "",
+    Details: details,
+    DiskLimit: 0,
+    DownloadError: "",
+    DriverError: "",
+    DriverMessage: "",
+    ExitCode: 0,
+    FailedSibling: "",
+    FailsTask: false,
+    GenericSource: "",
+    KillError: "",
+    KillReason: "",
+    KillTimeout: 0,
+    RestartReason: "",
+    SetupError: "",
+    Signal: 0,
+    StartDelay: 0,
+    TaskSignal: "",
+    TaskSignalReason: "",
+    ValidationError: "",
+    VaultError: "",
+  };
+  return more === undefined ? event : { ...event, ...more };
 }
 
 export function withEvents(state: TaskState, ...events: readonly TaskEvent[]): TaskState {
