@@ -78,15 +78,17 @@ export class DriftController implements Reconciler<JobKey> {
       return settled;
     }
     const decision = decide(gathered.input);
-    this.setEdge(key, decision);
+    this.setEdge(key, decision, gathered.input.now);
     const result = await this.act(key, decision, gathered, pass);
     // A job that could not be compared is looked at again with backoff; what the stored facts alone decide was done above.
     if (gathered.failure !== undefined) throw gathered.failure;
     return result;
   }
 
-  private setEdge(key: JobKey, decision: Decision): void {
-    if (decision.act === "nothing" && decision.changesAt !== undefined) this.deps.edges.set(key, decision.changesAt);
+  private setEdge(key: JobKey, decision: Decision, now: number): void {
+    const byWindow = decision.act === "nothing" && (decision.reason === "window_closed" || decision.reason === "window_denied");
+    // A window whose end lies too far away to be known is looked at once a day.
+    if (byWindow) this.deps.edges.set(key, decision.changesAt ?? now + 24 * 3_600_000);
     else this.deps.edges.clear(key);
   }
 

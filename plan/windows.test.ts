@@ -142,7 +142,7 @@ describe("over weeks with a change of daylight saving, in five zones", () => {
           }
         },
       ),
-      { numRuns: 150 },
+      { numRuns: 100 },
     );
   });
 });

@@ -11,7 +11,7 @@ import type { ReasonCode } from "../model/reasons.ts";
 /** Windows merged before it is said that one never closes. */
 const mostMerged = 500;
 /** Edges looked at to find where allow and deny together change. */
-const mostEdges = 500;
+const mostEdges = 100;
 
 const crons = new Map<string, Cron>();
 
@@ -35,17 +35,25 @@ function nextMatch(cron: Cron, at: number): number | undefined {
   return cron.nextRun(new Date(at))?.getTime();
 }
 
-/** From a match, the end of the opening that it belongs to. */
-function mergedEnd(cron: Cron, match: number, durationMs: number): number | undefined {
-  let end = match + durationMs;
+/** The last run of merged matches looked at, rule by rule: valid for every match inside it. `end` is absent when no gap was found. */
+const runs = new Map<string, { readonly from: number; readonly lookedAt: number; readonly end: number | undefined }>();
+
+/** From a match, the end of the opening that it belongs to; `undefined` when 500 merged windows show no gap. */
+function mergedEnd(rule: WindowRule, match: number): number | undefined {
+  const name = `${rule.timeZone} ${rule.cron} ${rule.durationMs}`;
+  const known = runs.get(name);
+  if (known !== undefined && known.from <= match && match < known.lookedAt) return known.end;
+  const cron = cronOf(rule);
   let last = match;
-  for (let merged = 0; merged < mostMerged; merged++) {
+  let end: number | undefined;
+  for (let merged = 0; merged < mostMerged && end === undefined; merged++) {
     const next = nextMatch(cron, last);
-    if (next === undefined || next > end) return end;
-    last = next;
-    end = next + durationMs;
+    if (next === undefined || next > last + rule.durationMs) end = last + rule.durationMs;
+    else last = next;
   }
-  return undefined;
+  if (runs.size > 5_000) runs.clear();
+  runs.set(name, { from: match, lookedAt: end ?? last, end });
+  return end;
 }
 
 /** Whether the rule is open at an instant. */
@@ -56,9 +64,8 @@ function isOpenAt(rule: WindowRule, at: number): boolean {
 
 /** When an opening that holds `at` ends; `undefined` for never. */
 function endAfter(rule: WindowRule, at: number): number | undefined {
-  const cron = cronOf(rule);
-  const match = lastMatch(cron, at);
-  return match === undefined ? at : mergedEnd(cron, match, rule.durationMs);
+  const match = lastMatch(cronOf(rule), at);
+  return match === undefined ? at : mergedEnd(rule, match);
 }
 
 /** The next start after `at`. */
