@@ -77,6 +77,9 @@ export function elementOf(collection: Value, key: Value, range: SourceRange): Ac
     if (error instanceof ConversionError) return invalid(`${NO_ELEMENT}: ${error.message}.`);
     throw error;
   }
+  if (collection.kind === "unknown" && type.kind === "tuple" && converted.kind === "number") {
+    return sequenceElement({ kind: "tuple", items: type.items.map(unknownValue) }, converted, invalid);
+  }
   if (collection.kind === "unknown" || converted.kind === "unknown") {
     return { value: unknownValue("element" in type ? type.element : undefined) };
   }

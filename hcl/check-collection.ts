@@ -9,13 +9,15 @@ export function checkCall(cursor: TokenCursor, name: Token, depth: number): void
     const next = cursor.read();
     if (next.kind !== "identifier") {
       const detail = "Function scope resolution symbol :: must be followed by a function name in this scope.";
-      return lostCall(cursor, next, "Missing function name", detail);
+      lostCall(cursor, next, "Missing function name", detail);
+      return;
     }
     open = cursor.read();
   }
   if (open.kind !== "(") {
     const detail = "Function selector must be followed by an open parenthesis to begin the function call.";
-    return lostCall(cursor, open, "Missing open parenthesis", detail);
+    lostCall(cursor, open, "Missing open parenthesis", detail);
+    return;
   }
   cursor.withNewlines(false, () => checkArguments(cursor, name, open, depth));
 }

@@ -187,8 +187,8 @@ function checkIndex(cursor: TokenCursor, depth: number): void {
     const close = cursor.read();
     if (close.kind === "]" || cursor.recovery) return;
     const detail = 'The star for a full splat operator must be immediately followed by a closing bracket ("]").';
-    cursor.fail(cursor.range(close), "Missing close bracket on splat index", detail);
-    cursor.recoverTo("]");
+    // HCL points at the place where it finds its way again.
+    cursor.fail(cursor.range(cursor.recoverTo("]")), "Missing close bracket on splat index", detail);
     return;
   }
   cursor.withNewlines(false, () => {
@@ -198,11 +198,7 @@ function checkIndex(cursor: TokenCursor, depth: number): void {
     }
     const close = cursor.read();
     if (close.kind === "]" || cursor.recovery) return;
-    cursor.fail(
-      cursor.range(close),
-      "Missing close bracket on index",
-      'The index operator must end with a closing bracket ("]").',
-    );
-    cursor.recoverTo("]");
+    const detail = 'The index operator must end with a closing bracket ("]").';
+    cursor.fail(cursor.range(cursor.recoverTo("]")), "Missing close bracket on index", detail);
   });
 }

@@ -160,15 +160,23 @@ function run(
       evaluator.diagnostics.push(...error.diagnostics);
       return unknownValue();
     }
-    if (!(error instanceof FunctionError)) throw error;
-    const wanted = error.argument === undefined ? undefined : parameterAt(found, error.argument);
+    const refused = refusal(error);
+    const wanted = refused.argument === undefined ? undefined : parameterAt(found, refused.argument);
     if (wanted === undefined) {
-      const detail = `Call to function ${JSON.stringify(call.name)} failed: ${error.message}.`;
+      const detail = `Call to function ${JSON.stringify(call.name)} failed: ${refused.message}.`;
       evaluator.error("Error in function call", detail, rangeBetween(call.nameRange, call.openRange));
     } else {
-      const detail = `Invalid value for ${JSON.stringify(wanted.name)} parameter: ${error.message}.`;
-      evaluator.error("Invalid function argument", detail, ranges[error.argument ?? 0] ?? call.range);
+      const detail = `Invalid value for ${JSON.stringify(wanted.name)} parameter: ${refused.message}.`;
+      evaluator.error("Invalid function argument", detail, ranges[refused.argument ?? 0] ?? call.range);
     }
     return unknownValue();
   }
+}
+
+/** What a function threw, as a refusal; results that no string or integer can hold are one as well. */
+function refusal(error: unknown): FunctionError {
+  if (error instanceof FunctionError) return error;
+  if (error instanceof ConversionError) return new FunctionError(error.message);
+  if (error instanceof RangeError) return new FunctionError("the result is too large");
+  throw error;
 }

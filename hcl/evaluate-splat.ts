@@ -1,10 +1,13 @@
 import type { Evaluator } from "./evaluate.ts";
+import { evaluateIn } from "./evaluate-in.ts";
 import type { SplatExpression } from "./syntax.ts";
 import { listValue, type Type, tupleValue, typeOf, unknownValue, type Value } from "./value.ts";
 
 /** `list[*].name`: anything that is no list counts as a list of itself, null as an empty one. */
 export function evaluateSplat(evaluator: Evaluator, node: SplatExpression): Value {
+  const start = evaluator.failures;
   const source = evaluator.value(node.source);
+  if (evaluator.failures > start) return unknownValue();
   const type = typeOf(source);
   const isSequence = type.kind === "list" || type.kind === "set" || type.kind === "tuple";
   if (source.kind === "null") {
@@ -13,17 +16,25 @@ export function evaluateSplat(evaluator: Evaluator, node: SplatExpression): Valu
     evaluator.error("Splat of null value", detail, node.source.range);
     return unknownValue();
   }
-  if (source.kind === "unknown") return unknownValue();
+  if (source.kind === "unknown") return isSequence ? unknownValue(resultType(evaluator, node, type)) : unknownValue();
   const items = "items" in source ? source.items : [source];
   const before = evaluator.failures;
   const results = items.map((item) => evaluator.at(item).value(node.each));
-  if (evaluator.failures > before) return unknownValue();
+  if (evaluator.failures > before) {
+    return unknownValue(resultType(evaluator, node, isSequence ? type : { kind: "tuple", items: [type] }));
+  }
   if (source.kind !== "list" && source.kind !== "set") return tupleValue(results);
   const [first] = results;
-  return listValue(results, first === undefined ? emptyElement(evaluator, node, source.element) : typeOf(first));
+  return listValue(results, first === undefined ? elementType(evaluator, node, source.element) : typeOf(first));
 }
 
-/** The type that `each` would have had, told from an element that is not known. */
-function emptyElement(evaluator: Evaluator, node: SplatExpression, element: Type): Type {
-  return typeOf(evaluator.at(unknownValue(element)).value(node.each));
+/** The type a splat over values of a type has, told from elements that are not known. */
+function resultType(evaluator: Evaluator, node: SplatExpression, type: Type): Type {
+  if (type.kind === "tuple") return { kind: "tuple", items: type.items.map((item) => elementType(evaluator, node, item)) };
+  return { kind: "list", element: "element" in type ? elementType(evaluator, node, type.element) : type };
+}
+
+/** What is wrong with `each` was said for the elements that there are. */
+function elementType(evaluator: Evaluator, node: SplatExpression, element: Type): Type {
+  return typeOf(evaluateIn(evaluator.at(unknownValue(element)), node.each).value);
 }

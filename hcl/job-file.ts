@@ -45,6 +45,8 @@ const JOB_ENDING = /\.(?:nomad|nomad\.hcl|job)$/;
 
 /** Says what a text file is, by its content; the path only decides whether a broken file without any job is worth a word. */
 export function classifyFile(text: string, path: string, parser: HclParser): FileClass {
+  // Most files beside jobs never say the word: they are not worth a parse.
+  if (!/\bjob\b/.test(text) && !JOB_ENDING.test(path)) return { kind: "other" };
   if (looksLikeJson(text)) return classifyJson(text, path, parser);
   const { body, diagnostics } = parser.parse(text, path);
   const errors = diagnostics.filter(({ severity }) => severity === "error");

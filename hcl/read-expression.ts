@@ -135,11 +135,16 @@ function isOperator(text: string): text is BinaryOperator {
 function readConditional(context: TreeContext, node: Node, depth: number): Expression {
   const [condition, whenTrue, whenFalse] = node.children.filter((child) => child.type === "expression");
   if (condition === undefined || whenTrue === undefined || whenFalse === undefined) return invalid(context, node);
-  return {
-    kind: "conditional",
-    condition: readExpression(context, condition, depth + 1),
-    whenTrue: readExpression(context, whenTrue, depth + 1),
-    whenFalse: readExpression(context, whenFalse, depth + 1),
-    range: rangeOf(context, node),
-  };
+  return attachConditional(
+    readExpression(context, condition, depth + 1),
+    readExpression(context, whenTrue, depth + 1),
+    readExpression(context, whenFalse, depth + 1),
+  );
+}
+
+/** `a ? b : c ? d : e` asks `c` only when `a` is false; the grammar reads it the other way round. */
+function attachConditional(condition: Expression, whenTrue: Expression, whenFalse: Expression): Expression {
+  const range = { ...condition.range, end: whenFalse.range.end };
+  if (condition.kind !== "conditional") return { kind: "conditional", condition, whenTrue, whenFalse, range };
+  return { ...condition, whenFalse: attachConditional(condition.whenFalse, whenTrue, whenFalse), range };
 }

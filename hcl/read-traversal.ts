@@ -1,6 +1,6 @@
 import type { Node } from "web-tree-sitter";
 import { readExpression } from "./read-expression.ts";
-import type { Expression, SourceRange, TraversalStep } from "./syntax.ts";
+import type { Expression, InvalidExpression, SourceRange, TraversalStep } from "./syntax.ts";
 import { childOf, childrenOf, rangeOf, type TreeContext } from "./tree-context.ts";
 
 /** One step behind a term, in the order of the text, splats dissolved into their marker and the steps behind it. */
@@ -38,41 +38,59 @@ function dissolve(node: Node): PostfixStep[] {
 
 function applySteps(context: TreeContext, start: Expression, steps: readonly PostfixStep[], depth: number): Expression {
   let result = start;
+  // Constant steps are gathered and put behind their source at once: chains may be long.
+  let constant: TraversalStep[] = [];
+  const settle = (): Expression => {
+    result = traverse(result, constant);
+    constant = [];
+    return result;
+  };
   for (let at = 0; at < steps.length; at += 1) {
     const step = steps[at];
     if (step === undefined) break;
-    if (step.kind === "broken") return { kind: "invalid", range: rangeOf(context, step.node) };
     if (step.kind === "attribute_splat" || step.kind === "full_splat") {
-      // A full splat takes everything behind it into each element, an attribute splat only the names.
       const rest = steps.slice(at + 1);
-      const stop =
-        step.kind === "full_splat" ? -1 : rest.findIndex((next) => next.kind !== "attribute" && next.kind !== "legacy_index");
-      const taken = stop === -1 ? rest : rest.slice(0, stop);
+      const taken = rest.slice(0, stepsTakenBySplat(step.kind, rest));
+      const source = settle();
       const markerRange = rangeOf(context, step.node);
       const each = applySteps(context, { kind: "splat_item", range: markerRange }, taken, depth + 1);
-      result = { kind: "splat", source: result, each, markerRange, range: span(result, each.range) };
+      result = { kind: "splat", source, each, markerRange, range: span(source, each.range) };
       at += taken.length;
-    } else {
-      result = applyStep(context, result, step, depth);
+      continue;
     }
+    const read = readStep(context, step, depth);
+    if (read.kind === "invalid") return read;
+    if (read.kind === "step") constant.push(read.step);
+    else
+      result = { kind: "index", collection: settle(), key: read.key, bracketRange: read.range, range: span(result, read.range) };
   }
-  return result;
+  return settle();
 }
 
-function applyStep(context: TreeContext, source: Expression, step: PostfixStep, depth: number): Expression {
+/** A full splat takes everything behind it into each element, an attribute splat only the names. */
+function stepsTakenBySplat(kind: "attribute_splat" | "full_splat", rest: readonly PostfixStep[]): number {
+  const stop = rest.findIndex((next) => next.kind !== "attribute" && next.kind !== "legacy_index");
+  return kind === "full_splat" || stop === -1 ? rest.length : stop;
+}
+
+type ReadStep =
+  | { readonly kind: "step"; readonly step: TraversalStep }
+  | { readonly kind: "key"; readonly key: Expression; readonly range: SourceRange }
+  | InvalidExpression;
+
+function readStep(context: TreeContext, step: PostfixStep, depth: number): ReadStep {
   const range = rangeOf(context, step.node);
   if (step.kind === "attribute") {
-    return traverse(source, { kind: "attribute", name: childOf(step.node, "identifier")?.text ?? "", range });
+    return { kind: "step", step: { kind: "attribute", name: childOf(step.node, "identifier")?.text ?? "", range } };
   }
   if (step.kind === "legacy_index") {
-    return traverse(source, { kind: "index", key: { number: step.node.text.replace(/^\.\s*/, "") }, range });
+    return { kind: "step", step: { kind: "index", key: { number: step.node.text.replace(/^\.\s*/, "") }, range } };
   }
   const inner = childOf(step.node, "expression");
-  if (inner === undefined) return { kind: "invalid", range };
+  if (step.kind === "broken" || inner === undefined) return { kind: "invalid", range };
   const key = readExpression(context, inner, depth + 1);
   const constant = constantKey(key);
-  if (constant !== undefined) return traverse(source, { kind: "index", key: constant, range });
-  return { kind: "index", collection: source, key, bracketRange: range, range: span(source, range) };
+  return constant === undefined ? { kind: "key", key, range } : { kind: "step", step: { kind: "index", key: constant, range } };
 }
 
 function constantKey(key: Expression): string | { readonly number: string } | undefined {
@@ -81,10 +99,12 @@ function constantKey(key: Expression): string | { readonly number: string } | un
   return only?.kind === "text" ? only.text : undefined;
 }
 
-function traverse(source: Expression, step: TraversalStep): Expression {
-  const range = span(source, step.range);
-  if (source.kind === "variable" || source.kind === "traversal") return { ...source, steps: [...source.steps, step], range };
-  return { kind: "traversal", source, steps: [step], range };
+function traverse(source: Expression, steps: readonly TraversalStep[]): Expression {
+  const last = steps.at(-1);
+  if (last === undefined) return source;
+  const range = span(source, last.range);
+  if (source.kind === "variable" || source.kind === "traversal") return { ...source, steps: [...source.steps, ...steps], range };
+  return { kind: "traversal", source, steps, range };
 }
 
 function span(from: Expression, to: SourceRange): SourceRange {

@@ -28,7 +28,8 @@ const SECRET_WORDS = new Set([
   "token",
   "tokens",
 ]);
-const SECRET_ENDING = /(?:password|passwd|passphrase|secret|token|apikey|credentials?)$/;
+const SECRET_PART =
+  /password|passwd|passphrase|pwd|token|secret|auth|credential|privatekey|apikey|accesskey|encryptionkey|dsn|connectionstring/;
 
 /** Whether values of such a name are probably nobody's business: `db_password`, `apiToken`, `TLS_KEY` (design D28). */
 export function looksSecret(name: string): boolean {
@@ -36,5 +37,5 @@ export function looksSecret(name: string): boolean {
     .replace(/([a-z0-9])([A-Z])/g, "$1_$2")
     .toLowerCase()
     .split(/[^\p{L}\p{N}]+/u);
-  return words.some((word) => SECRET_WORDS.has(word) || SECRET_ENDING.test(word));
+  return words.some((word) => SECRET_WORDS.has(word)) || SECRET_PART.test(words.join(""));
 }

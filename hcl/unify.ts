@@ -71,8 +71,9 @@ function mostGeneral(types: readonly Type[], unsafe: boolean): Type | undefined 
   return candidates.find((candidate) => types.every((type) => canConvert(type, candidate, unsafe)));
 }
 
+/** Strings take nearly everything in; a type that is not known yet is the last resort. */
 function rank(type: Type): number {
-  return type.kind === "any" ? 0 : type.kind === STRING.kind ? 1 : 2;
+  return type.kind === "any" ? 2 : type.kind === STRING.kind ? 0 : 1;
 }
 
 function unifyElements(kind: "list" | "set" | "map", types: readonly Type[], unsafe: boolean): Type | undefined {

@@ -1,17 +1,18 @@
+import { ConversionError } from "./convert.ts";
 import { formatNumber, isInfinite, parseNumber } from "./number.ts";
 import { boolValue, nullValue, numberValue, objectValue, stringValue, tupleValue, type Value } from "./value.ts";
 
 /**
  * A known value as JSON text in Go's manner: no spaces, numbers in full, `<`, `>`, `&` and the two line separators
  * of Unicode escaped.
- * @throws SyntaxError for infinities, which JSON has not
+ * @throws ConversionError for infinities, which JSON has not
  */
 export function jsonText(value: Value): string {
   switch (value.kind) {
     case "string":
       return jsonString(value.value);
     case "number":
-      if (isInfinite(value.value)) throw new SyntaxError("cannot serialize infinity as JSON");
+      if (isInfinite(value.value)) throw new ConversionError("cannot serialize infinity as JSON");
       return formatNumber(value.value);
     case "bool":
       return String(value.value);
