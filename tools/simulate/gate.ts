@@ -1,0 +1,48 @@
+import type { Random } from "../../model/clock.ts";
+
+/** The port that a call goes to. `watch`: the way back, on which signals arrive. */
+export type PortName = "nomad" | "git" | "store" | "watch";
+
+/** One call of the operator to the world, which waits until the driver lets it happen. */
+export interface PendingCall {
+  readonly port: PortName;
+  readonly name: string;
+  readonly args: readonly unknown[];
+  /** Does what the call asks for, at once. Throws what the port throws. */
+  readonly effect: () => unknown;
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/**
+ * The only door between the operator and the world. A call goes in and stays until the driver takes it: so the driver decides the
+ * order of calls made at the same time, what fails, and where the process dies, and nothing else ever happens by itself.
+ */
+export class Gate {
+  private waiting: PendingCall[] = [];
+
+  get size(): number {
+    return this.waiting.length;
+  }
+
+  call<T>(port: PortName, name: string, args: readonly unknown[], effect: () => T | Promise<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      this.waiting.push({ port, name, args, effect, resolve: resolve as (value: unknown) => void, reject });
+    });
+  }
+
+  /** Takes out one of the waiting calls by chance. */
+  take(random: Random): PendingCall | undefined {
+    const { waiting } = this;
+    const at = waiting.length < 2 ? 0 : Math.floor(random.next() * waiting.length);
+    const call = waiting[at];
+    const last = waiting.pop();
+    if (last !== undefined && at < waiting.length) waiting[at] = last;
+    return call;
+  }
+
+  /** The process is gone: nobody waits any more. */
+  drop(): void {
+    this.waiting = [];
+  }
+}

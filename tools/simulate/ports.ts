@@ -1,0 +1,73 @@
+import type { GitPort, NomadPort, StorePort } from "../../controllers/ports.ts";
+import type { Gate, PortName } from "./gate.ts";
+
+const nomadMethods = [
+  "parse",
+  "plan",
+  "register",
+  "readJob",
+  "listJobs",
+  "listAllocations",
+  "listEvaluations",
+  "listNomadDeployments",
+  "readSubmission",
+  "jobVersions",
+  "dispatch",
+  "findDispatched",
+  "stopJob",
+  "promote",
+  "failDeployment",
+  "reschedule",
+  "readLogTail",
+] as const satisfies readonly (keyof NomadPort)[];
+
+const storeMethods = [
+  ...(["jobFacts", "deployment", "deploymentSpec", "frozenHooks", "hookRuns", "approvals", "commitAuthorEmail"] as const),
+  ...(["activeDeployments", "completedJobs", "revisionsInUse", "deploymentAtCommit", "countAutomaticStarts"] as const),
+  ...(["create", "move", "saveVerdict", "refreshBase", "dropLift", "markUnknownRegistered", "jobFiles"] as const),
+  ...(["saveJobFiles", "lastGoodCommit", "acceptRemovals", "acceptedRemovals", "recordRepositoryEvent"] as const),
+  ...(["recordApplied", "recordPromotionWait", "recordPromoted", "recordRescheduleIntent", "ensureHookRun"] as const),
+  ...(["updateHookRun", "phaseStepStartedAt", "approve", "markRetried", "recordPromotionRequest"] as const),
+  ...(["recordFailRequest", "resolveHook", "pauseJob", "resumeJob", "pauseAll", "resumeAll", "requestLift"] as const),
+] as const satisfies readonly (keyof StorePort)[];
+
+/** Calls of Nomad that change something. */
+export const nomadWrites: ReadonlySet<string> = new Set([
+  "register",
+  "dispatch",
+  "stopJob",
+  "promote",
+  "failDeployment",
+  "reschedule",
+]);
+
+type Methods = Readonly<Record<string, (...args: readonly never[]) => unknown>>;
+
+/** The same methods, each behind the gate. `target` is asked at the moment of the effect, since a store may be opened anew. */
+function gated<T extends object>(gate: Gate, port: PortName, names: readonly (keyof T & string)[], target: () => object): T {
+  const methods = names.map((name) => [
+    name,
+    (...args: readonly unknown[]) =>
+      gate.call(port, name, args, () => {
+        const holder = target() as Methods;
+        return holder[name]?.(...(args as readonly never[]));
+      }),
+  ]);
+  return Object.fromEntries(methods) as T;
+}
+
+export function gatedNomad(gate: Gate, target: () => object): NomadPort {
+  return gated<NomadPort>(gate, "nomad", nomadMethods, target);
+}
+
+export function gatedStore(gate: Gate, target: () => object): StorePort {
+  return gated<StorePort>(gate, "store", storeMethods, target);
+}
+
+/** Signals of abort do not pass: a call that was made is on its way. */
+export function gatedGit(gate: Gate, git: Pick<GitPort, "fetch">): GitPort {
+  return {
+    fetch: (repository, knownSha, signal) =>
+      gate.call("git", "fetch", [repository, knownSha], () => git.fetch(repository, knownSha, signal)),
+  };
+}
