@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { stringify } from "yaml";
 import { NopsError } from "../../model/errors.ts";
 import { projectStatus } from "./aggregate.ts";
+import { emitYaml } from "./emit.ts";
 import { readIfThere, syncFolder, temporaryName, writeAtomic } from "./file.ts";
 import { parseJournal } from "./read.ts";
 import { emptyJournal, type Journal, type ScopeRecord } from "./types.ts";
@@ -83,7 +83,7 @@ export function formatJournal(journal: Journal): string {
     services: Object.fromEntries(Object.entries(services).map(([name, service]) => [name, inOrder(service)])),
     ...(pending === undefined ? {} : { pending }),
   };
-  return stringify(file, { lineWidth: 0 });
+  return emitYaml(file);
 }
 
 /** What people look for first stands first. */
