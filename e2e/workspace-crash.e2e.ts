@@ -22,7 +22,8 @@ function steps(...list: readonly string[]): string {
 
 /** Counts the file operations on the journal and kills the process at the one that the environment names. */
 const preload = `
-import fs, { syncBuiltinESMExports } from "node:fs";
+import fs from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 const at = Number(process.env.KILL_AT);
 let count = 0;
 const ours = new Set();
