@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -10,6 +10,18 @@ import { createTempRepository } from "../testkit/temp-git.ts";
 import type { createGitSource as CreateGitSource, GitSourceOptions } from "./source.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
+
+/** Dies or hangs at its start when a file beside it says so, as often as that file has lines. */
+const faultyWorker = `
+import { readFileSync, writeFileSync } from "node:fs";
+const control = new URL("./control", import.meta.url);
+const [fault, ...rest] = readFileSync(control, "utf8").split("\\n");
+writeFileSync(control, rest.join("\\n"));
+if (fault === "exit") process.exit(3);
+if (fault === "throw") throw new Error("canary fault");
+while (fault === "hang");
+await import("./real-worker.js");
+`;
 
 /** Compiles what the git thread needs as the build does, because Node 20 runs no TypeScript in a thread. */
 function compile(target: string): void {
@@ -28,6 +40,8 @@ function compile(target: string): void {
       writeFileSync(join(target, folder, name.replace(/\.ts$/, ".js")), outputText);
     }
   }
+  renameSync(join(target, "git", "worker.js"), join(target, "git", "real-worker.js"));
+  writeFileSync(join(target, "git", "worker.js"), faultyWorker);
   writeFileSync(join(target, "package.json"), '{"type": "module"}');
   symlinkSync(join(root, "node_modules"), join(target, "node_modules"));
 }
@@ -51,7 +65,12 @@ afterAll(() => rmSync(compiled, { recursive: true, force: true }));
 
 const job = (name: string) => `job "${name}" {\n  group "g" {\n    task "t" {\n      driver = "exec"\n    }\n  }\n}\n`;
 
-async function setUp(options: Partial<GitSourceOptions> = {}) {
+async function setUp(options: Partial<GitSourceOptions> = {}, faults: readonly string[] = []) {
+  writeFileSync(join(compiled, "git", "control"), faults.join("\n"));
+  return setUpSource(options);
+}
+
+async function setUpSource(options: Partial<GitSourceOptions>) {
   const repository = await createTempRepository({ bare: true });
   cleanUps.push(repository.remove);
   const dataDir = mkdtempSync(join(tmpdir(), "nops-thread-"));
@@ -114,6 +133,38 @@ describe("the git thread, compiled", { timeout: 60_000 }, () => {
     abort.abort();
     await waiting;
     server.fault = undefined;
+    expect((await snapshot("remote")).files).toHaveLength(1);
+  });
+
+  it.each(["exit", "throw"])("starts a new thread when one dies (%s), and begins the reads again", async (fault) => {
+    const { repository, snapshot } = await setUp({}, [fault]);
+    await repository.commit({ files: { "a.hcl": job("a") } });
+    const both = await Promise.all([snapshot("local"), snapshot("remote")]);
+    expect(both.map(({ files }) => files.length)).toEqual([1, 1]);
+  });
+
+  it("gives a read up whose thread dies each time, and tries again with the next one", async () => {
+    const { repository, fetch, snapshot } = await setUp({}, ["throw", "throw"]);
+    await repository.commit({ files: { "a.hcl": job("a") } });
+    await expect(fetch("local")).rejects.toMatchObject({
+      code: "git_damaged",
+      message: expect.stringContaining("ended while it read"),
+    });
+    expect((await snapshot("local")).files).toHaveLength(1);
+  });
+
+  it("ends a thread that does not react, and lets other reads begin again (S43)", async () => {
+    const { repository, source, fetch, clock, snapshot } = await setUp({}, ["hang"]);
+    await repository.commit({ files: { "a.hcl": job("a") } });
+    const abort = new AbortController();
+    const stuck = expect(source.fetch("remote", undefined, abort.signal)).rejects.toMatchObject({ code: "git_aborted" });
+    const other = fetch("local");
+    // Until the thread has taken its fault: one that is ended before would leave it to the next.
+    while (readFileSync(join(compiled, "git", "control"), "utf8") !== "") await new Promise(setImmediate);
+    abort.abort();
+    await clock.advance(5_000);
+    await stuck;
+    expect(await other).toMatchObject({ changed: true });
     expect((await snapshot("remote")).files).toHaveLength(1);
   });
 });
