@@ -9,7 +9,7 @@ import { FakeClock, SeededRandom } from "../testkit/fake-clock.ts";
 import { tempFolder } from "../testkit/temp-folder.ts";
 import { openStore, type Store } from "./open.ts";
 
-const kills = 30;
+const kills = 24;
 
 let bundle: Awaited<ReturnType<typeof bundleForNode>>;
 beforeAll(async () => {
