@@ -21,6 +21,8 @@ export interface Field {
   /** Go's name of the type, for the texts of decode errors. */
   readonly goType: string;
   readonly table: string;
+  /** What `typeof` says of a value that needs no further look; "" when each does. */
+  readonly plainType: "string" | "boolean" | "";
   readonly hcl: string | undefined;
   readonly place: "attribute" | "block" | "label" | "none";
   readonly required: boolean;
@@ -38,14 +40,18 @@ export interface Table {
   readonly label: Field | undefined;
 }
 
+// The largest doubles below 2^63 and 2^64: times in nanoseconds are far beyond the integers a number holds exactly.
+const largestInt64 = 2 ** 63 - 1024;
+const largestUint64 = 2 ** 64 - 2048;
+
 const INTS: Readonly<Record<string, readonly [number, number]>> = {
-  int: [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER],
-  int64: [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER],
+  int: [-(2 ** 63), largestInt64],
+  int64: [-(2 ** 63), largestInt64],
   int8: [-128, 127],
   uint8: [0, 255],
   uint16: [0, 65_535],
   uint32: [0, 4_294_967_295],
-  uint64: [0, Number.MAX_SAFE_INTEGER],
+  uint64: [0, largestUint64],
 };
 const GO_TYPES: Readonly<Record<string, string>> = {
   duration: "time.Duration",
@@ -82,7 +88,8 @@ function parseField(text: string): Field {
   const pointer = rawKind.startsWith("*");
   const omitted = rawKind.endsWith("?");
   const kind = rawKind.slice(pointer ? 1 : 0, omitted ? -1 : undefined);
-  return { name, pointer, omitted, ...typed(kind), ...placed(hcl) };
+  const plainType = kind === "string" ? "string" : kind === "bool" ? "boolean" : "";
+  return { name, pointer, omitted, plainType, ...typed(kind), ...placed(hcl) };
 }
 
 function parseTable(name: string, text: string): Table {
