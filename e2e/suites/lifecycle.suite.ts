@@ -36,7 +36,7 @@ export function lifecycleSuite(name: string, start: () => Promise<NomadUnderTest
       await world.commit({ "auto.hcl": serviceJob({ id: "auto", count: 2 }) });
       const second = await world.untilDeployment("auto", (row) => row.id !== first.id && row.state === "completed");
       expect(second.base_index).toBe(first.applied_index);
-      await world.commit({ "auto.hcl": undefined });
+      await world.commit({ "auto.hcl": null });
       await world.untilJob("auto", (job) => job.sync === "orphan");
       expect(await world.nomad("GET", "/v1/job/auto")).toMatchObject({ Stop: false });
     });

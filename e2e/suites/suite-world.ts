@@ -4,8 +4,8 @@ import { type LiveOperator, startLiveOperator } from "../../testkit/live-operato
 
 export interface SuiteWorld {
   readonly nops: LiveOperator;
-  /** Commits files (`undefined` removes one) and lets nops look. Returns the commit. */
-  commit(files: Readonly<Record<string, string | undefined>>): Promise<string>;
+  /** Commits files (`null` removes one) and lets nops look. Returns the commit. */
+  commit(files: Readonly<Record<string, string | null>>): Promise<string>;
   job(id: string, namespace?: string): Promise<JobDetailJson>;
   untilJob(id: string, satisfied: (job: JobDetailJson) => boolean, namespace?: string): Promise<JobDetailJson>;
   /** The newest deployment of a job, once it satisfies. */
@@ -24,7 +24,7 @@ export async function startSuiteWorld(address: string, flags: Readonly<Record<st
   return {
     nops,
     commit: async (files) => {
-      const sha = await nops.repository.commit({ files: files as Record<string, string> });
+      const sha = await nops.repository.commit({ files });
       await nops.post("/api/v1/fetch");
       return sha;
     },
