@@ -105,12 +105,12 @@ export function hookSpec(id: HookId, shape: HookShape): JobSpec {
 }
 
 function task(image: string): NonNullable<NonNullable<JobSpec["TaskGroups"]>[number]["Tasks"]>[number] {
-  return { Name: "main", Driver: "docker", Config: { image }, Resources: { CPU: 20, MemoryMB: 20 } };
+  return { Name: "main", Driver: "mock_driver", Config: { stdout_string: image }, Resources: { CPU: 20, MemoryMB: 20 } };
 }
 
 /** How the simulated tasks behave: their image says it. */
 export const behaviour: BehaviourHook = ({ job, task: { Config } }) => {
-  const fate = String(Config?.["image"] ?? "").split("-")[1];
+  const fate = String(Config?.["stdout_string"] ?? "").split("-")[1];
   switch (fate) {
     case "crash":
       return { endsAfterMs: 1_000, exitCode: 1 };
@@ -119,7 +119,7 @@ export const behaviour: BehaviourHook = ({ job, task: { Config } }) => {
     case "long":
       return { endsAfterMs: 3_600_000, exitCode: 0 };
     default:
-      return job.Type === "batch" ? { endsAfterMs: 2_000, exitCode: 0 } : undefined;
+      return { endsAfterMs: job.Type === "batch" ? 2_000 : undefined, exitCode: 0 };
   }
 };
 

@@ -17,6 +17,8 @@ export interface Played {
   readonly violation: Violation | undefined;
   readonly counters: Counters;
   readonly digest: number;
+  /** How often each move was made. */
+  readonly reached: ReadonlyMap<string, number>;
   /** How far the history got. */
   readonly actions: number;
 }
@@ -45,7 +47,7 @@ export async function play(
     world.die();
     void world.store.close();
   }
-  return { violation, counters: world.counters, digest: world.digest, actions };
+  return { violation, counters: world.counters, digest: world.digest, reached: world.shadow.reached, actions };
 }
 
 class Player {

@@ -3,13 +3,13 @@ import { parseArgs } from "node:util";
 import { campaign, explainFailure } from "./campaign.ts";
 
 const { values } = parseArgs({
-  options: { seed: { type: "string" }, seconds: { type: "string" }, histories: { type: "string" } },
+  options: { seed: { type: "string" }, seconds: { type: "string" }, histories: { type: "string" }, reached: { type: "boolean" } },
 });
 const seed = Number(values.seed ?? 1);
 const seconds = Number(values.seconds ?? 30);
 const most = Number(values.histories ?? Number.POSITIVE_INFINITY);
 if (!Number.isInteger(seed) || !(seconds > 0) || !(most > 0)) {
-  process.stderr.write("usage: npm run simulate -- [--seed N] [--seconds S] [--histories H]\n");
+  process.stderr.write("usage: npm run simulate -- [--seed N] [--seconds S] [--histories H] [--reached]\n");
   process.exit(2);
 }
 
@@ -24,6 +24,12 @@ process.stdout.write(
   `${result.histories} histories from seed ${seed}, ${result.calls} calls, ${result.lives} processes, ${result.crashes} crashes in ${wall.toFixed(1)} s (${busy.toFixed(1)} s of one core)\n` +
     `${perMinute(result.crashes, wall)} crashes a minute; ${perMinute(result.crashes, busy)} a minute of one core\n`,
 );
+if (values.reached === true) {
+  const lines = [...result.reached]
+    .toSorted(([, a], [, b]) => b - a)
+    .map(([name, count]) => `${String(count).padStart(8)}  ${name}`);
+  process.stdout.write(`${lines.join("\n")}\n`);
+}
 if (result.failed !== undefined) {
   process.stdout.write(`${await explainFailure(result.failed)}\n`);
   process.exit(1);

@@ -31,6 +31,8 @@ export class Shadow {
   readonly executions = new Map<string, number>();
   /** Approvals that were answered with success. */
   readonly acknowledged: { readonly id: string; readonly identity: string; readonly specHash: string }[] = [];
+  /** How often each move was made, by `from → to: reason`: what the histories reach. */
+  readonly reached = new Map<string, number>();
   /** Approvals that a person has asked for, as `id hash`. */
   readonly clicked = new Set<string>();
 

@@ -96,6 +96,8 @@ export class StoreChecks {
     if (fromState !== before) throw new Violation("I7", `an event of ${id} says it came from ${fromState}, it was ${before}`);
     if (fromState !== undefined && fromState !== toState) {
       if (!(edges[fromState] ?? []).includes(toState)) throw new Violation("I7", `no edge leads from ${fromState} to ${toState}`);
+      const name = `${fromState} → ${toState}: ${event.reason ?? ""}`;
+      shadow.reached.set(name, (shadow.reached.get(name) ?? 0) + 1);
       await this.checkMove(id, fromState, toState, event);
     }
     shadow.states.set(id, toState);
