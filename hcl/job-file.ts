@@ -74,7 +74,7 @@ function classifyJson(text: string, path: string, parser: HclParser): FileClass 
   const { body, diagnostics } = parseJsonBody(text, path, parser);
   const blocks = jsonBlocks(body);
   const jobs = blocks.filter(({ type }) => type === "job");
-  if (jobs.length === 0 || jobs.some(({ body: job }) => isApiForm(job))) return { kind: "other" };
+  if (jobs.length === 0 || isApiForm(body)) return { kind: "other" };
   const errors = diagnostics.filter(({ severity }) => severity === "error");
   if (errors.length > 0)
     return broken(
@@ -89,9 +89,12 @@ function classifyJson(text: string, path: string, parser: HclParser): FileClass 
   );
 }
 
-/** The properties of the API form are capitalised; those of the job specification never are. */
-function isApiForm(job: Body): boolean {
-  return job.attributes.some(({ name }) => /^[A-Z]/.test(name));
+/** The API form (`{"job": {"ID": …}}`, `{"Job": …}`) names its fields where the job specification has the job's name. */
+function isApiForm(body: Body): boolean {
+  const job = body.attributes.find(({ name }) => name === "job")?.expression;
+  return (
+    job?.kind === "object" && job.items.some(({ keyName }) => keyName === "ID" || keyName === "Name" || keyName === "TaskGroups")
+  );
 }
 
 function classifyBody(body: Body, format: JobOutline["format"], path: string): FileClass {

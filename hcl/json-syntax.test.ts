@@ -1,0 +1,80 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import { evaluate } from "./evaluate.ts";
+import { parseJsonBody } from "./json-syntax.ts";
+import { type HclParser, loadHclParser } from "./parser.ts";
+import { formatDiagnostic, formatRange } from "./syntax.ts";
+import { integerValue, objectValue } from "./value.ts";
+import { jsonText } from "./value-text.ts";
+
+let parser: HclParser;
+beforeAll(async () => {
+  parser = await loadHclParser();
+});
+
+function evaluated(text: string): string {
+  const { body, diagnostics } = parseJsonBody(text, "f.json", parser);
+  expect(diagnostics).toEqual([]);
+  const [attribute] = body.attributes;
+  if (attribute === undefined) throw new Error("no attribute");
+  const variables = new Map([["var", objectValue([["n", integerValue(3)]])]]);
+  const { value, diagnostics: problems } = evaluate(attribute.expression, { variables });
+  expect(problems).toEqual([]);
+  return jsonText(value);
+}
+
+describe("HCL in JSON", () => {
+  it.each([
+    ['{"a": [1, 2.50, true, null, "x"]}', '[1,2.5,true,null,"x"]'],
+    ['{"a": "${var.n}"}', "3"],
+    ['{"a": "n=${var.n + 1}!"}', '"n=4!"'],
+    ['{"a": "$${x} \\u00e9 \\"q\\" \\n"}', '"${x} é \\"q\\" \\n"'],
+    ['{"a": {"k${var.n}": 1}}', '{"k3":1}'],
+    ['{"a": "%{ if var.n > 1 }y%{ endif }"}', '"y"'],
+    ['{"a": 12345678901234567890}', "12345678901234567890"],
+    ['{"a": "${var.n}\\n"}', '"3\\n"'],
+  ])("%s", (text, expected) => expect(evaluated(text)).toBe(expected));
+
+  it("keeps places", () => {
+    const { body } = parseJsonBody('{\n  "a": 1,\n  "bc": {"d": "x${var.n}"}\n}', "f.json", parser);
+    expect(body.attributes.map(({ nameRange, expression }) => [formatRange(nameRange), formatRange(expression.range)])).toEqual([
+      ["f.json:2,3-6", "f.json:2,8-9"],
+      ["f.json:3,3-7", "f.json:3,9-27"],
+    ]);
+  });
+
+  it("points into strings", () => {
+    const { diagnostics } = parseJsonBody('{\n  "a": "x${var.}"\n}', "f.json", parser);
+    expect(diagnostics.map(formatDiagnostic)).toEqual([
+      "f.json:2,16-17: Invalid attribute name; An attribute name is required after a dot.",
+    ]);
+  });
+
+  it("takes the properties of all objects of a list", () => {
+    const { body } = parseJsonBody('[{"a": 1}, {"b": 2}]', "f.json");
+    expect(body.attributes.map(({ name }) => name)).toEqual(["a", "b"]);
+  });
+});
+
+describe("JSON that is none, in HCL's words", () => {
+  it.each([
+    ['{"a": 1', "f.json:1,1-2: Unclosed object; No closing brace was found for this JSON object."],
+    ['{"a": }', "f.json:1,7-8: Missing JSON value"],
+    ['{"a" 1}', "Missing property value colon; A colon must appear"],
+    ['{"a" = 1}', "JSON uses a colon as its name/value delimiter, not an equals sign."],
+    ['{"a": 1,}', "f.json:1,8-9: Trailing comma in object"],
+    ['{"a": [1,]}', "f.json:1,9-10: Trailing comma in array"],
+    ['{"a": [1 2]}', "Missing attribute seperator comma"],
+    ['{"a": 1 "b": 2}', "Missing attribute seperator comma"],
+    ['{"a": tru}', 'f.json:1,7-10: Invalid JSON keyword; "tru" is not a valid JSON keyword. Did you mean "true"?'],
+    ['{"a": NaN}', "cannot be used in JSON"],
+    ['{"a": 01}', "f.json:1,7-9: Invalid JSON number"],
+    ['{"a": "\\x"}', "Invalid JSON string"],
+    ["{a: 1}", "Invalid JSON keyword"],
+    ['{"a": 1} x', "f.json:1,10-11: Extraneous data after value"],
+    ['"a"', "Root value must be object"],
+    ["", "f.json:1,1-1: Missing value"],
+    [`{"a": ${"[".repeat(5000)}`, "Nesting too deep"],
+  ])("%s", (text, message) => {
+    expect(parseJsonBody(text, "f.json").diagnostics.map(formatDiagnostic).join("\n")).toContain(message);
+  });
+});
