@@ -259,7 +259,7 @@ export class FakeNomad implements NomadPort, NomadWatchPort {
   private schedule(key: JobKey, held: Held): void {
     const { namespace, jobId } = splitJobKey(key);
     if ((held.spec.Periodic ?? held.spec.ParameterizedJob ?? null) !== null) return;
-    const { jobModifyIndex, version } = held;
+    const { jobModifyIndex } = held;
     this.evaluations.push({
       ID: `eval-${jobModifyIndex}`,
       JobID: jobId,
@@ -270,6 +270,13 @@ export class FakeNomad implements NomadPort, NomadWatchPort {
       CreateIndex: jobModifyIndex,
       ModifyIndex: jobModifyIndex,
     });
+    this.place(jobId, held);
+    if (held.spec.Type === "batch" || held.spec.Type === "sysbatch") return;
+    this.deploy(namespace, jobId, held);
+  }
+
+  private place(jobId: string, held: Held): void {
+    const { jobModifyIndex, version } = held;
     for (const group of held.spec.TaskGroups ?? []) {
       const status =
         held.spec.Type === "batch" && this.fate === "healthy"
@@ -291,7 +298,10 @@ export class FakeNomad implements NomadPort, NomadWatchPort {
         ModifyIndex: jobModifyIndex,
       });
     }
-    if (held.spec.Type === "batch" || held.spec.Type === "sysbatch") return;
+  }
+
+  private deploy(namespace: string, jobId: string, held: Held): void {
+    const { jobModifyIndex, version } = held;
     const status = this.fate === "healthy" ? "successful" : this.fate === "failing" ? "failed" : "running";
     const canary = this.fate === "canary" ? 1 : 0;
     const groups = Object.fromEntries(
