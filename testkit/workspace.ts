@@ -108,6 +108,7 @@ function createHost(root: string, options: WorkspaceOptions, events: RunEvent[],
   const assumeYes = options.assumeYes ?? options.answers === undefined;
   return {
     root,
+    version: "test",
     env: { PATH: process.env.PATH, HOME: "/nowhere", ...options.env },
     facts: { uid: 1000, name: "test" },
     parallelism: 2,

@@ -2,11 +2,11 @@ import { existsSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { RefusedError } from "../../model/errors.ts";
 import { planJson, planShell, planTable, viewPlan } from "../../workspace/app/deploy-plan.ts";
-import { deployRun, sayDefaults } from "../../workspace/app/deploy-run.ts";
+import { defaultsNotice, deployRun } from "../../workspace/app/deploy-run.ts";
 import { findStep, runSingleStep } from "../../workspace/app/single.ts";
 import { explainStep, formatWhy } from "../../workspace/app/why.ts";
-import { findRoot } from "../../workspace/config/load.ts";
-import { paths } from "../../workspace/config/workspace.ts";
+import { paths } from "../../workspace/config/paths.ts";
+import { findRoot } from "../../workspace/config/root.ts";
 import { defaultDeployYaml, defaultResetYaml } from "../../workspace/pipeline/defaults.ts";
 import { CommandError, exitCodes } from "../exit-codes.ts";
 import type { CommandIo } from "../io.ts";
@@ -46,7 +46,8 @@ export async function deployPlanCommand(flags: PlanFlags, io: CommandIo): Promis
     if (format !== "table" && format !== "shell")
       throw new CommandError(exitCodes.usage, `--format is table or shell, not "${format}"`);
     await inWorkspace(io, flags, async (session) => {
-      if (flags.json !== true) sayDefaults(session, flags.service);
+      const notice = flags.json === true ? undefined : defaultsNotice(session, flags.service);
+      if (notice !== undefined) session.notice(notice);
       const view = viewPlan(session, flags.service);
       if (flags.json === true) printJson(io, planJson(session, view));
       else io.out(format === "shell" ? planShell(session, view) : planTable(session, view));

@@ -1,13 +1,15 @@
-import { availableParallelism, hostname, platform, userInfo } from "node:os";
+import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
 import type { NomadClient } from "../../nomad/client.ts";
 import { flockFileLock } from "../../store/lock.ts";
 import type { Host } from "../../workspace/app/host.ts";
 import { openSession, type Session } from "../../workspace/app/session.ts";
-import { findRoot } from "../../workspace/config/load.ts";
+import { findRoot } from "../../workspace/config/root.ts";
 import type { HttpProbe, Prompt, WorkspaceNomad } from "../../workspace/ports.ts";
 import { createProcessRunner } from "../../workspace/run/process.ts";
 import type { CommandIo } from "../io.ts";
+import { version } from "../version.ts";
+import { hostFacts } from "./facts.ts";
 import { eventSink } from "./output.ts";
 
 /** Flags that every workspace command takes. */
@@ -43,11 +45,11 @@ function createHost(
   opened: NomadClient[],
 ): Host {
   const assumeYes = flags.yes === true || flags.nonInteractive === true || io.environment.NOPS_YES === "1";
-  const user = userInfo();
   return {
     root,
     env: io.environment,
-    facts: { uid: user.uid, gid: user.gid, user: user.username, name: hostname(), os: platform(), arch: process.arch },
+    version,
+    facts: hostFacts(),
     parallelism: availableParallelism(),
     clock: io.clock,
     lock: flockFileLock(),

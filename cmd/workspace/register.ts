@@ -41,7 +41,10 @@ function deployCommands(program: Command, io: CommandIo): void {
     .option("--force", "run every step, whatever the journal says")
     .option("--skip-preflight", "do not look first whether Nomad answers")
     .option("-v, --verbose", "say on stderr how each step was decided")
-    .action(async (flags) => (await body()).deployRunCommand(flags, io));
+    .action(async (flags) => {
+      if (await (await import("./unchanged.ts")).nothingToDo(flags, io)) return;
+      await (await body()).deployRunCommand(flags, io);
+    });
   json(base(deploy, "plan", "what a run would do, step by step; changes nothing"))
     .option("--service <name>", "only this service")
     .option("--format <format>", "table or shell", "table")

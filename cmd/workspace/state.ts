@@ -1,5 +1,5 @@
 import { clearState, repairState } from "../../workspace/app/state.ts";
-import { paths } from "../../workspace/config/workspace.ts";
+import { paths } from "../../workspace/config/paths.ts";
 import type { CommandIo } from "../io.ts";
 import { inWorkspace, type WorkspaceFlags } from "./host.ts";
 import { printJson, withErrors } from "./output.ts";

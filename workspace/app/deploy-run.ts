@@ -1,6 +1,6 @@
 import { toInstant } from "../../model/clock.ts";
 import { InvalidRequestError, NopsError } from "../../model/errors.ts";
-import { paths } from "../config/workspace.ts";
+import { paths } from "../config/paths.ts";
 import { clearPending } from "../journal/pending.ts";
 import { JournalCorruptError } from "../journal/read.ts";
 import { emptyJournal, type Journal } from "../journal/types.ts";
@@ -13,6 +13,7 @@ import { createRecorder } from "../run/recorder.ts";
 import { bothLocks, withLocks } from "./locks.ts";
 import { perform, pipelineError, preflight } from "./perform.ts";
 import type { Session } from "./session.ts";
+import { type Around, planDigest, rememberUnchanged } from "./unchanged.ts";
 
 export interface DeployOptions {
   readonly service?: string;
@@ -39,21 +40,44 @@ export async function deployRun(session: Session, options: DeployOptions): Promi
     throw new InvalidRequestError("--force and --resume exclude each other", { code: "contradicting_flags" });
   }
   const deploy = planDeploy(session.resolve, options.service);
-  sayDefaults(session, options.service);
-  if (!options.skipPreflight) await preflight(session, deploy.plan);
-  if (options.inner === true) return underLock(session, deploy, options);
-  return withLocks(session.host, bothLocks, () => underLock(session, deploy, options));
+  const digest = options.service === undefined ? planDigest(around(session), session.planInputs(), session.readAt) : undefined;
+  const notice = defaultsNotice(session, options.service);
+  if (notice !== undefined) session.notice(notice);
+  if (!options.skipPreflight && !nothingToDo(session, deploy, options)) await preflight(session, deploy.plan);
+  const work = async (): Promise<DeployOutcome> => {
+    const outcome = await underLock(session, deploy, options);
+    if (digest !== undefined) remember(session, deploy, digest, notice === undefined ? [] : [notice]);
+    return outcome;
+  };
+  return options.inner === true ? work() : withLocks(session.host, bothLocks, work);
+}
+
+function around(session: Session): Around {
+  const { root, env, facts, version } = session.host;
+  return { root, env, facts, version };
+}
+
+/** A look without the locks: what has nothing to do needs no Nomad. The answer that counts is given under the locks. */
+function nothingToDo(session: Session, deploy: DeployPlan, options: DeployOptions): boolean {
+  try {
+    const journal = session.store.load();
+    return judgeGates({ deploy, journal, decisions: decideAll(deploy, journal, false), force: options.force }).noop;
+  } catch {
+    return false;
+  }
+}
+
+function remember(session: Session, deploy: DeployPlan, digest: string, notices: readonly string[]): void {
+  if (!nothingToDo(session, deploy, { force: false, resume: false, skipPreflight: true })) return;
+  rememberUnchanged(around(session), session.planInputs(), digest, notices);
 }
 
 /** One line for people who wonder which pipeline runs; not in runs of one service. */
-export function sayDefaults(session: Session, service: string | undefined): void {
-  if (service !== undefined || session.workspace.deploy !== undefined) return;
-  const inert = session.workspace.inert.some((one) => one.file === paths.deploy);
-  session.notice(
-    inert
-      ? `${paths.deploy} has no phases: the built-in pipeline is used`
-      : `using the built-in pipeline; ${paths.deploy} would replace it (\`nops deploy eject\` prints it)`,
-  );
+export function defaultsNotice(session: Session, service: string | undefined): string | undefined {
+  if (service !== undefined || session.workspace.deploy !== undefined) return undefined;
+  return session.workspace.inert.some((one) => one.file === paths.deploy)
+    ? `${paths.deploy} has no phases: the built-in pipeline is used`
+    : `using the built-in pipeline; ${paths.deploy} would replace it (\`nops deploy eject\` prints it)`;
 }
 
 async function underLock(session: Session, deploy: DeployPlan, options: DeployOptions): Promise<DeployOutcome> {

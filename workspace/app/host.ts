@@ -10,6 +10,8 @@ import type { ProcessRunner } from "../run/process.ts";
 export interface Host {
   /** Absolute path of the workspace. */
   readonly root: string;
+  /** Of nops. */
+  readonly version: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** What `${host.…}` refers to. */
   readonly facts: Readonly<Record<string, Json>>;

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { basename, join } from "node:path";
 import { RefusedError } from "../../model/errors.ts";
-import { paths } from "../config/workspace.ts";
+import { paths } from "../config/paths.ts";
 import { readIfThere, writeAtomic } from "../journal/file.ts";
 
 /** `nops workspace init`: the smallest workspace that deploys something. Nothing that is there is overwritten. */

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { NopsError } from "../../model/errors.ts";
 import type { HeldLock } from "../../model/lock.ts";
-import { paths } from "../config/workspace.ts";
+import { paths } from "../config/paths.ts";
 import type { Host } from "./host.ts";
 
 /** Locks of a project (workspace §10.3). Whoever needs both takes deploy before snapshot and gives them back in reverse. */

@@ -2,12 +2,14 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { builtins } from "../builtins/registry.ts";
 import { loadWorkspace } from "../config/load.ts";
+import { paths } from "../config/paths.ts";
 import { createValues, type Values } from "../config/values.ts";
-import { paths, type Workspace } from "../config/workspace.ts";
+import type { Workspace } from "../config/workspace.ts";
 import { createJournalStore, type JournalStore } from "../journal/journal.ts";
 import type { ResolveContext } from "../pipeline/body.ts";
 import type { EventSink, RunEvent } from "../run/events.ts";
 import type { Host } from "./host.ts";
+import type { PlanInputs } from "./unchanged.ts";
 
 /** A loaded workspace with what every command needs of it. */
 export interface Session {
@@ -16,6 +18,10 @@ export interface Session {
   readonly values: Values;
   readonly store: JournalStore;
   readonly resolve: ResolveContext & { readonly parallelism: number };
+  /** What planning looked at so far, beside the workspace's own files. */
+  readonly planInputs: () => PlanInputs;
+  /** When loading began, ms since the epoch. */
+  readonly readAt: number;
   /** The host's sink behind the redactor. */
   readonly sink: EventSink;
   readonly notice: (message: string, level?: "info" | "warning") => void;
@@ -23,10 +29,15 @@ export interface Session {
 
 /** Loads the workspace. @throws ConfigError with every mistake of every file. */
 export function openSession(host: Host, store: JournalStore = createJournalStore(join(host.root, paths.state))): Session {
+  const readAt = host.clock.now();
   const workspace = loadWorkspace(host.root);
-  const values = createValues(workspace, { env: host.env, host: host.facts });
+  const files = new Set<string>();
+  const looked = new Set<string>();
+  const env = watched(host.env, looked);
+  const values = createValues(workspace, { env, host: host.facts, onRead: (file) => files.add(file) });
   const sink: EventSink = (event) => host.sink(redactEvent(event, values.redactor.redact));
   const readFile = (path: string): Uint8Array | undefined => {
+    files.add(path);
     try {
       return readFileSync(join(host.root, path));
     } catch {
@@ -38,10 +49,22 @@ export function openSession(host: Host, store: JournalStore = createJournalStore
     workspace,
     values,
     store,
-    resolve: { workspace, values, builtins, readFile, env: host.env, parallelism: host.parallelism },
+    resolve: { workspace, values, builtins, readFile, env, parallelism: host.parallelism },
+    planInputs: () => ({ files: [...files], env: [...looked] }),
+    readAt,
     sink,
     notice: (message, level = "info") => sink({ event: "notice", level, message }),
   };
+}
+
+/** The environment, with a note of every name that is looked up. */
+function watched(env: Host["env"], looked: Set<string>): Host["env"] {
+  return new Proxy(env, {
+    get(target, name, receiver) {
+      if (typeof name === "string") looked.add(name);
+      return Reflect.get(target, name, receiver) as unknown;
+    },
+  });
 }
 
 /** Hides secrets in whatever an event says (design D25). */

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { InvalidRequestError, NotFoundError } from "../../model/errors.ts";
 import { sha256 } from "../../model/hash.ts";
-import { paths } from "../config/workspace.ts";
+import { paths } from "../config/paths.ts";
 
 /** Snapshots on disk: one folder each below `.nops/snapshots/` (workspace §15, contract §7). */
 

@@ -6,8 +6,8 @@ import { InvalidRequestError, NopsError, NotFoundError, RefusedError } from "../
 import { sha256 } from "../../model/hash.ts";
 import { splitJobKey } from "../../model/job-key.ts";
 import { projectJobs } from "../cluster/labels.ts";
+import { paths } from "../config/paths.ts";
 import type { PhaseYaml } from "../config/schema.ts";
-import { paths } from "../config/workspace.ts";
 import { readIfThere, writeAtomic } from "../journal/file.ts";
 import { planDeploy } from "../pipeline/deploy.ts";
 import { resolvePipeline } from "../pipeline/resolve.ts";

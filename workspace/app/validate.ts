@@ -1,6 +1,6 @@
 import { InvalidRequestError } from "../../model/errors.ts";
 import { ConfigError, type ConfigIssue } from "../config/issues.ts";
-import { paths } from "../config/workspace.ts";
+import { paths } from "../config/paths.ts";
 import { expandCommand } from "../pipeline/commands.ts";
 import { planDeploy, servicePhases } from "../pipeline/deploy.ts";
 import { resolvePipeline } from "../pipeline/resolve.ts";

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, realpathSync, rmSync, statSync } from "node:fs";
 import { dirname, join, resolve, sep } from "node:path";
 import { z } from "zod";
-import { paths } from "../config/workspace.ts";
+import { paths } from "../config/paths.ts";
 import { writeAtomic } from "../journal/file.ts";
 import { formatEnv, projectEnv } from "../pipeline/environment.ts";
 import { insidePath, stepFailed, text } from "./params.ts";

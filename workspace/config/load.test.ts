@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { testWorkspace } from "../../testkit/workspace.ts";
 import { failure, pipeline, shellStep } from "../../testkit/workspace-steps.ts";
-import { findRoot } from "./load.ts";
+import { findRoot } from "./root.ts";
 
 const mistakes = async (files: Readonly<Record<string, string>>): Promise<string[]> =>
   (await failure((async () => testWorkspace(files).session())())).split("\n").filter((line) => line !== "");

@@ -1,15 +1,16 @@
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
-import { InvalidRequestError, messageOf } from "../../model/errors.ts";
+import { join } from "node:path";
+import { messageOf } from "../../model/errors.ts";
 import type { Json } from "../../model/nomad.ts";
 import { type CommandYaml, commandFileSchema } from "./command-schema.ts";
 import { readYaml, type YamlDocument } from "./document.ts";
 import { ConfigError, type ConfigIssue } from "./issues.ts";
 import { complainer, parseAt } from "./parse.ts";
+import { paths } from "./paths.ts";
 import { type PipelineFile, type PipelineRole, readPhases, readPipeline } from "./pipeline-file.ts";
 import { type LocalYaml, lifecycleSchema, localSchema, snapshotSchema, workspaceSchema } from "./schema.ts";
 import { loadServices } from "./services.ts";
-import { type InertFile, type LifecycleStage, paths, type Workspace } from "./workspace.ts";
+import type { InertFile, LifecycleStage, Workspace } from "./workspace.ts";
 
 /** Reads one file of the workspace; collects what is wrong with it. `undefined` when there is no such file. */
 export type ReadDocument = (file: string) => YamlDocument | undefined;
@@ -21,21 +22,6 @@ export interface LoadContext {
   readonly inert: InertFile[];
   readonly read: ReadDocument;
   readonly pipeline: (file: string, role: PipelineRole) => PipelineFile | undefined;
-}
-
-/**
- * The root of the workspace that holds `from`: the nearest folder upwards with `nops.workspace.yml`.
- * @throws InvalidRequestError `no_workspace` when there is none.
- */
-export function findRoot(from: string): string {
-  for (let folder = resolve(from); ; folder = dirname(folder)) {
-    if (existsSync(join(folder, paths.config))) return folder;
-    if (folder === dirname(folder)) break;
-  }
-  throw new InvalidRequestError(`no ${paths.config} in ${resolve(from)} or above it`, {
-    code: "no_workspace",
-    hint: "`nops workspace init` makes one",
-  });
 }
 
 /**

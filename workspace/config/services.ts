@@ -3,9 +3,10 @@ import { join } from "node:path";
 import type { YamlDocument } from "./document.ts";
 import type { ConfigIssue } from "./issues.ts";
 import { complainer, parseAt, suggestion } from "./parse.ts";
+import { paths } from "./paths.ts";
 import type { PipelineFile, PipelineRole } from "./pipeline-file.ts";
 import { type LocalYaml, serviceSchema } from "./schema.ts";
-import { paths, type Service } from "./workspace.ts";
+import type { Service } from "./workspace.ts";
 
 /** What the loader of services needs of the loader of files. */
 interface Context {

@@ -11,6 +11,8 @@ export interface Surroundings {
   /** Environment of the process. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly host: Readonly<Record<string, Json>>;
+  /** Told of each file that a secret is read from, as the workspace names it. */
+  readonly onRead?: (file: string) => void;
 }
 
 /** The values that templates refer to. Secrets are read when first needed and registered with the redactor. */
@@ -127,6 +129,7 @@ function readSecret(workspace: Workspace, around: Surroundings, name: string): s
       code: "secret_missing",
     });
   }
+  around.onRead?.(source.file);
   try {
     return readFileSync(resolve(workspace.root, source.file), "utf8").replace(/\r?\n$/, "");
   } catch {

@@ -57,21 +57,3 @@ export interface LifecycleStage {
   readonly log: boolean | undefined;
   readonly phases: readonly PhaseYaml[];
 }
-
-/** Paths inside a workspace (contract §7). */
-export const paths = {
-  config: "nops.workspace.yml",
-  local: "workspace/local.yml",
-  deploy: "workspace/deploy.yml",
-  reset: "workspace/reset.yml",
-  lifecycle: "workspace/lifecycle.yml",
-  snapshot: "workspace/snapshot.yml",
-  services: "workspace/services",
-  commands: "workspace/commands",
-  state: ".nops/deploy/state.yml",
-  deployLock: ".nops/deploy/deploy.lock",
-  snapshotLock: ".nops/snapshots/snapshot.lock",
-  snapshots: ".nops/snapshots",
-  logs: ".nops/logs",
-  env: ".nops/env",
-} as const;

@@ -4,6 +4,9 @@ import type { Counts, RunEvent } from "./events.ts";
 
 /** Progress as lines for people (workspace §16): the four glyphs stand on final lines, always with the reason in brackets. */
 
+/** The only line of a run that had nothing to do. */
+export const upToDate = "all steps already deployed, skipped: already up-to-date";
+
 export interface FormatOptions {
   readonly colour: boolean;
 }
@@ -29,7 +32,7 @@ export function formatEvent(event: RunEvent, options: FormatOptions): readonly s
     case "notice":
       return [`${event.level === "warning" ? paint("yellow", "! ") : ""}${event.message}`];
     case "run_finished": {
-      if (event.up_to_date === true) return ["all steps already deployed, skipped: already up-to-date"];
+      if (event.up_to_date === true) return [upToDate];
       const took = formatDuration(Math.round(event.duration_ms / 1000) * 1000);
       const head = event.ok ? paint("green", `✓ Done (${took})`) : paint("red", `✗ Failed (${took})`);
       return [`${stamp}${head}: ${formatCounts(event.counts)}`, ...(event.error === undefined ? [] : [`  ${event.error}`])];

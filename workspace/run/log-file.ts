@@ -1,7 +1,7 @@
 import { closeSync, mkdirSync, openSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
-import { paths } from "../config/workspace.ts";
+import { paths } from "../config/paths.ts";
 import type { EventSink, RunEvent } from "./events.ts";
 import { formatEvent } from "./format.ts";
 
