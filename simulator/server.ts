@@ -121,6 +121,7 @@ export class Simulator {
       datacenter: "dc1",
       acls: options.acl ?? false,
       authenticator: this.#authenticator,
+      signingKeyId: newId(),
       control: options.control ?? false,
       setNodeSilent: (id, silent) => (silent ? this.loseNode(id) : this.returnNode(id)),
     };

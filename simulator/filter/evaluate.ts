@@ -1,30 +1,7 @@
-import { type Expression, FilterError, parseFilter } from "./parse.ts";
-
-/** Fields that are maps: a key they lack is no error, the object is only left out (nomad-api §17). */
-const maps = new Set([
-  "Meta",
-  "Env",
-  "Config",
-  "Attributes",
-  "Drivers",
-  "HostVolumes",
-  "Links",
-  "Items",
-  "TaskStates",
-  "TaskResources",
-  "Tasks",
-  "FailedTGAllocs",
-  "QueuedAllocations",
-  "ClassEligibility",
-  "Summary",
-  "Volumes",
-  "Details",
-  "Target",
-  "CanaryMeta",
-  "TaskLifecycles",
-]);
-
-type Scope = Readonly<Record<string, unknown>>;
+import { regexpProblem } from "../jobspec/go-regexp.ts";
+import { type Expression, parseFilter } from "./parse.ts";
+import { FilterError } from "./peg.ts";
+import { type Found, isMissing, kindOf, resolve, type Scope } from "./select.ts";
 
 /** Makes a filter that can be asked about rows. Throws FilterError: at once for its text, later for a selector that a row lacks. */
 export function compileFilter(text: string): (row: unknown) => boolean {
@@ -47,108 +24,119 @@ function holds(expression: Expression, row: unknown, scope: Scope): boolean {
   }
 }
 
-type Missing = { readonly missing: true };
-const missing: Missing = { missing: true };
+type Match = Expression & { readonly kind: "match" };
 
-/** The value of a selector, `missing` for a key that a map lacks. Throws FilterError for a field that a struct lacks. */
-function resolve(selector: readonly string[], row: unknown, scope: Scope): unknown {
-  const [first = "", ...rest] = selector;
-  const scoped = first in scope;
-  let value: unknown = scoped ? scope[first] : row;
-  let inMap = false;
-  const parts = scoped ? rest : selector;
-  for (const [i, part] of parts.entries()) {
-    if (value === null || value === undefined) return missing;
-    if (Array.isArray(value)) {
-      value = value[Number(part)];
-      continue;
-    }
-    const object = value as Scope;
-    if (typeof value !== "object" || !(part in object)) {
-      if (inMap) return missing;
-      const path = `/${parts.join("/")}`;
-      throw new FilterError(
-        `error finding value in datum: ${path} at part ${i}: couldn't find key: struct field with name "${part}"`,
-      );
-    }
-    inMap = !inMap && maps.has(part) && !Array.isArray(object[part]);
-    value = object[part];
-  }
-  return value;
-}
-
-function match(expression: Expression & { kind: "match" }, row: unknown, scope: Scope): boolean {
-  const value = resolve(expression.selector, row, scope);
-  const { operator } = expression;
-  if (value === missing)
-    return operator === "!=" || operator === "not in" || operator === "is empty" || operator === "not matches";
+function match(expression: Match, row: unknown, scope: Scope): boolean {
+  const found = resolve(expression.selector, row, scope);
+  const { operator, value } = expression;
+  if (isMissing(found)) return ["!=", "not in", "is empty", "is nil", "not matches"].includes(operator);
   switch (operator) {
     case "==":
-      return equals(value, expression.value);
+      return equals(found, value);
     case "!=":
-      return !equals(value, expression.value);
+      return !equals(found, value);
     case "in":
-      return contains(value, expression.value);
+      return contains(expression, found, value);
     case "not in":
-      return !contains(value, expression.value);
+      return !contains(expression, found, value);
     case "is empty":
-      return isEmpty(value);
+      return isEmpty(expression, found);
     case "is not empty":
-      return !isEmpty(value);
+      return !isEmpty(expression, found);
+    case "is nil":
+      return found.value === null || found.value === undefined;
+    case "is not nil":
+      return found.value !== null && found.value !== undefined;
     case "matches":
-      return pattern(expression.value).test(String(value ?? ""));
+      return matches(found, value);
     default:
-      return !pattern(expression.value).test(String(value ?? ""));
+      return !matches(found, value);
   }
 }
 
-function equals(value: unknown, wanted: string): boolean {
+function wrong(what: string): FilterError {
+  return new FilterError(`error getting match value in expression: ${what}`);
+}
+
+function equals(found: Found, wanted: string): boolean {
+  const { value } = found;
   if (typeof value === "boolean") {
     if (/^(1|t|true|T|TRUE|True)$/.test(wanted)) return value;
     if (/^(0|f|false|F|FALSE|False)$/.test(wanted)) return !value;
-    throw new FilterError(`error coercing value "${wanted}" to boolean: strconv.ParseBool: parsing "${wanted}": invalid syntax`);
+    throw wrong(`strconv.ParseBool: parsing ${JSON.stringify(wanted)}: invalid syntax`);
   }
   if (typeof value === "number") {
-    if (!/^-?\d+(\.\d+)?$/.test(wanted)) throw new FilterError(`strconv.ParseInt: parsing "${wanted}": invalid syntax`);
+    const unsigned = kindOf(found).startsWith("uint");
+    if (!(unsigned ? /^\d+$/ : /^[-+]?\d+$/).test(wanted)) {
+      throw wrong(`strconv.${unsigned ? "ParseUint" : "ParseInt"}: parsing ${JSON.stringify(wanted)}: invalid syntax`);
+    }
     return value === Number(wanted);
   }
-  return (value ?? "") === wanted;
+  if (typeof value === "string") return value === wanted;
+  throw new FilterError("unable to find suitable primitive comparison function for matching");
 }
 
-function contains(value: unknown, wanted: string): boolean {
+function contains(expression: Match, found: Found, wanted: string): boolean {
+  const { value } = found;
+  const kind = kindOf(found);
   if (typeof value === "string") return value.includes(wanted);
-  if (Array.isArray(value)) return value.some((one) => equals(one, wanted));
-  return value !== null && typeof value === "object" && wanted in value;
+  if (Array.isArray(value)) {
+    if (value.some((one) => one !== null && typeof one === "object")) {
+      throw new FilterError('unable to find suitable primitive comparison function for "in" comparison');
+    }
+    return value.some((one: unknown) => equals({ name: found.name, value: one }, wanted));
+  }
+  if (kind === "map") return value !== null && typeof value === "object" && wanted in value;
+  if (kind === "slice") return false;
+  throw new FilterError(
+    `cannot perform in/contains operations on type ${kind} for selector: ${JSON.stringify(expression.selector.join("."))}`,
+  );
 }
 
-function isEmpty(value: unknown): boolean {
-  if (value === null || value === undefined || value === "") return true;
-  return typeof value === "object" && Object.keys(value).length === 0;
+function isEmpty(expression: Match, found: Found): boolean {
+  const kind = kindOf(found);
+  if (kind === "string" || kind === "map" || kind === "slice") {
+    const { value } = found;
+    return (
+      value === null || value === undefined || value === "" || (typeof value === "object" && Object.keys(value).length === 0)
+    );
+  }
+  throw new FilterError(
+    `cannot perform is-empty operations on type ${kind} for selector: ${JSON.stringify(expression.selector.join("."))}`,
+  );
 }
 
 const patterns = new Map<string, RegExp>();
 
-function pattern(text: string): RegExp {
-  let found = patterns.get(text);
-  if (found === undefined) {
-    try {
-      found = new RegExp(text.replace(/^\(\?i\)/, ""), text.startsWith("(?i)") ? "i" : "");
-    } catch {
-      throw new FilterError(`error parsing regexp: ${text}`);
-    }
-    if (patterns.size > 100) patterns.clear();
-    patterns.set(text, found);
+function matches(found: Found, pattern: string): boolean {
+  if (typeof found.value !== "string") {
+    const kind = kindOf(found);
+    throw new FilterError(`value of type ${kind === "map" ? "map[string]string" : kind} is not convertible to []byte`);
   }
-  return found;
+  let compiled = patterns.get(pattern);
+  if (compiled === undefined) {
+    const problem = regexpProblem(pattern);
+    if (problem !== undefined)
+      throw new FilterError(`failed to compile regular expression ${JSON.stringify(pattern)}: ${problem}`);
+    const flags = /^\(\?([ims]+)\)/.exec(pattern);
+    compiled = new RegExp(flags === null ? pattern : pattern.slice(flags[0].length), flags?.[1] ?? "");
+    if (patterns.size > 100) patterns.clear();
+    patterns.set(pattern, compiled);
+  }
+  return compiled.test(found.value);
 }
 
-function quantified(expression: Expression & { kind: "any" | "all" }, row: unknown, scope: Scope): boolean {
-  const value = resolve(expression.selector, row, scope);
-  const entries = Array.isArray(value) ? [...value.entries()] : Object.entries((value === missing ? {} : (value ?? {})) as Scope);
+function quantified(expression: Expression & { readonly kind: "any" | "all" }, row: unknown, scope: Scope): boolean {
+  const found = resolve(expression.selector, row, scope);
+  if (isMissing(found)) return expression.kind === "all";
+  const kind = kindOf(found);
+  if (kind !== "map" && kind !== "slice") throw new FilterError(`${expression.selector.join(".")} is not a list or a map`);
+  const { value } = found;
+  const list = Array.isArray(value);
+  const entries: (readonly [string | number, unknown])[] = list ? [...value.entries()] : Object.entries((value ?? {}) as Scope);
   const test = ([key, item]: readonly [string | number, unknown]): boolean => {
     const [one = "", two] = expression.names;
-    const single = Array.isArray(value) ? item : key;
-    const inner = two === undefined ? { ...scope, [one]: single } : { ...scope, [one]: String(key), [two]: item };
+    const inner = two === undefined ? { ...scope, [one]: list ? item : key } : { ...scope, [one]: key, [two]: item };
     return holds(expression.body, row, inner);
   };
   return expression.kind === "any" ? entries.some(test) : entries.every(test);

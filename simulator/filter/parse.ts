@@ -1,5 +1,16 @@
-/** A filter that cannot be read, or not be applied; the message is go-bexpr's. */
-export class FilterError extends Error {}
+import { Peg } from "./peg.ts";
+
+export type MatchOperator =
+  | "=="
+  | "!="
+  | "in"
+  | "not in"
+  | "is empty"
+  | "is not empty"
+  | "is nil"
+  | "is not nil"
+  | "matches"
+  | "not matches";
 
 export type Expression =
   | { readonly kind: "and" | "or"; readonly left: Expression; readonly right: Expression }
@@ -12,225 +23,229 @@ export type Expression =
       readonly body: Expression;
     };
 
-export type MatchOperator = "==" | "!=" | "in" | "not in" | "is empty" | "is not empty" | "matches" | "not matches";
-
-const startExpected = '"(", "-", "0", "\\"", "`", "all", "any", "not", [ \\t\\r\\n], [1-9] or [a-zA-Z]';
-const valueExpected = '"-", "0", "\\"", "`", [ \\t\\r\\n], [1-9] or [a-zA-Z]';
-const operatorExpected = '"!=", ".", "==", "[", "contains", "in", "is", "matches", "not", [ \\t\\r\\n] or [a-zA-Z0-9_/]';
-
 /** Reads a go-bexpr expression. Throws FilterError with the place and what was expected there. */
 export function parseFilter(text: string): Expression {
-  return new Parser(text).whole();
+  const peg = new Peg(text);
+  const rules = new Rules(peg);
+  peg.space();
+  const expression = rules.or();
+  if (expression !== undefined) {
+    peg.attempt(() => peg.space() || undefined);
+    if (peg.end()) return expression;
+  }
+  throw peg.noMatch();
 }
 
-class Parser {
-  readonly #text: string;
-  #at = 0;
+class Rules {
+  readonly #peg: Peg;
 
-  constructor(text: string) {
-    this.#text = text;
+  constructor(peg: Peg) {
+    this.#peg = peg;
   }
 
-  whole(): Expression {
-    const expression = this.#or();
-    this.#space();
-    if (this.#at < this.#text.length) this.#fail('"and", "or", [ \\t\\r\\n] or EOF');
-    return expression;
-  }
-
-  #fail(expected: string): never {
-    const before = this.#text.slice(0, this.#at);
-    const line = before.split("\n").length;
-    const column = this.#at - (before.lastIndexOf("\n") + 1) + 1;
-    throw new FilterError(`${line}:${column} (${this.#at}): no match found, expected: ${expected}`);
-  }
-
-  #space(): boolean {
-    const start = this.#at;
-    while (/[ \t\r\n]/.test(this.#text[this.#at] ?? "")) this.#at++;
-    return this.#at > start;
-  }
-
-  /** A word that ends where it stands. */
-  #word(...words: readonly string[]): boolean {
-    const start = this.#at;
-    for (const [i, word] of words.entries()) {
-      if (i > 0 && !this.#space()) break;
-      if (!this.#text.startsWith(word, this.#at) || /[A-Za-z0-9_]/.test(this.#text[this.#at + word.length] ?? "")) break;
-      this.#at += word.length;
-      if (i === words.length - 1) return true;
-    }
-    this.#at = start;
-    return false;
-  }
-
-  #binary(word: string): boolean {
-    const start = this.#at;
-    if (this.#space() && this.#word(word)) return true;
-    this.#at = start;
-    return false;
-  }
-
-  #or(): Expression {
+  or(): Expression | undefined {
     const left = this.#and();
-    return this.#binary("or") ? { kind: "or", left, right: this.#or() } : left;
+    if (left === undefined) return undefined;
+    const right = this.#peg.attempt(() => this.#joined("or", () => this.or()));
+    return right === undefined ? left : { kind: "or", left, right };
   }
 
-  #and(): Expression {
+  #and(): Expression | undefined {
     const left = this.#not();
-    return this.#binary("and") ? { kind: "and", left, right: this.#and() } : left;
+    if (left === undefined) return undefined;
+    const right = this.#peg.attempt(() => this.#joined("and", () => this.#and()));
+    return right === undefined ? left : { kind: "and", left, right };
   }
 
-  #not(): Expression {
-    this.#space();
-    const start = this.#at;
-    if (this.#word("not") && this.#space() && !/^(in|contains|matches)\b/.test(this.#text.slice(this.#at))) {
-      return { kind: "not", body: this.#not() };
-    }
-    this.#at = start;
-    return this.#primary();
+  #joined(word: string, next: () => Expression | undefined): Expression | undefined {
+    const peg = this.#peg;
+    return peg.space() && peg.literal(word) && peg.space() ? next() : undefined;
   }
 
-  #primary(): Expression {
-    if (this.#text[this.#at] === "(") {
-      this.#at++;
-      const inner = this.#or();
-      this.#space();
-      if (this.#text[this.#at] !== ")") this.#fail('")", "and", "or" or [ \\t\\r\\n]');
-      this.#at++;
+  #not(): Expression | undefined {
+    const peg = this.#peg;
+    const body = peg.attempt(() => (peg.literal("not") && peg.space() ? this.#not() : undefined));
+    return body === undefined ? this.#primary() : { kind: "not", body };
+  }
+
+  #primary(): Expression | undefined {
+    const peg = this.#peg;
+    if (peg.literal("(")) {
+      peg.space();
+      const inner = this.or();
+      if (inner === undefined) return undefined;
+      peg.space();
+      if (!peg.literal(")")) throw peg.refuse("grouping", "Unmatched parentheses");
       return inner;
     }
-    for (const kind of ["any", "all"] as const) {
-      const start = this.#at;
-      if (this.#word(kind) && this.#space()) {
-        const found = this.#collection(kind);
-        if (found !== undefined) return found;
-      }
-      this.#at = start;
-    }
-    return this.#match();
+    return peg.attempt(() => this.#collection()) ?? this.#match();
   }
 
-  #collection(kind: "any" | "all"): Expression | undefined {
+  #collection(): Expression | undefined {
+    const peg = this.#peg;
+    const kind = peg.literal("all") ? "all" : peg.literal("any") ? "any" : undefined;
+    if (kind === undefined || !peg.space()) return undefined;
     const selector = this.#selector();
-    if (selector === undefined || !this.#space() || !this.#word("as") || !this.#space()) return undefined;
-    const names = [this.#identifier()];
-    this.#space();
-    if (this.#text[this.#at] === ",") {
-      this.#at++;
-      this.#space();
-      names.push(this.#identifier());
-      this.#space();
+    if (selector === undefined || !peg.space() || !peg.literal("as") || !peg.space()) return undefined;
+    const first = this.#identifier();
+    if (first === undefined) return undefined;
+    const names = [first];
+    peg.space();
+    if (peg.literal(",")) {
+      peg.space();
+      const second = this.#identifier();
+      if (second === undefined) return undefined;
+      names.push(second);
+      peg.space();
     }
-    if (this.#text[this.#at] !== "{") this.#fail('",", "{" or [ \\t\\r\\n]');
-    this.#at++;
-    const body = this.#or();
-    this.#space();
-    if (this.#text[this.#at] !== "}") this.#fail('"}", "and", "or" or [ \\t\\r\\n]');
-    this.#at++;
-    return { kind, selector, names, body };
+    if (!peg.literal("{")) return undefined;
+    peg.space();
+    const body = this.or();
+    if (body === undefined) return undefined;
+    peg.space();
+    return peg.literal("}") ? { kind, selector, names, body } : undefined;
   }
 
-  #identifier(): string {
-    const found = /^[A-Za-z_][A-Za-z0-9_]*/.exec(this.#text.slice(this.#at));
-    if (found === null) this.#fail('"_" or [a-zA-Z]');
-    this.#at += found[0].length;
-    return found[0];
+  #match(): Expression | undefined {
+    const peg = this.#peg;
+    return peg.attempt(() => this.#selectorFirst()) ?? peg.attempt(() => this.#valueFirst());
   }
 
-  #match(): Expression {
-    const start = this.#at;
-    const value = this.#value();
-    if (value !== undefined) {
-      const after = this.#at;
-      this.#space();
-      const operator: MatchOperator | undefined = this.#word("not", "in") ? "not in" : this.#word("in") ? "in" : undefined;
-      if (operator !== undefined) {
-        this.#space();
-        const selector = this.#selector();
-        if (selector === undefined) this.#fail('"\\"", [ \\t\\r\\n] or [a-zA-Z]');
-        return { kind: "match", selector, operator, value };
-      }
-      this.#at = after;
-    }
-    const furthest = this.#at;
-    this.#at = start;
+  #selectorFirst(): Expression | undefined {
+    const peg = this.#peg;
     const selector = this.#selector();
-    if (selector === undefined) {
-      if (value === undefined) this.#fail(startExpected);
-      this.#at = furthest;
-      this.#fail('"in", "not" or [ \\t\\r\\n]');
-    }
-    return this.#operation(selector);
+    if (selector === undefined) return undefined;
+    const compare = peg.attempt(() => this.#comparison());
+    const value = compare === undefined ? undefined : this.#value();
+    if (compare !== undefined && value !== undefined) return { kind: "match", selector, operator: compare, value };
+    if (compare !== undefined) return undefined;
+    const state = peg.attempt(() => this.#state());
+    return state === undefined ? undefined : { kind: "match", selector, operator: state, value: "" };
   }
 
-  #operation(selector: readonly string[]): Expression {
-    this.#space();
-    const match = (operator: MatchOperator, value = ""): Expression => ({ kind: "match", selector, operator, value });
-    if (this.#word("is", "not", "empty")) return match("is not empty");
-    if (this.#word("is", "empty")) return match("is empty");
-    const operators: readonly [readonly string[], MatchOperator][] = [
-      [["not", "contains"], "not in"],
-      [["contains"], "in"],
-      [["not", "matches"], "not matches"],
-      [["matches"], "matches"],
-    ];
-    for (const [words, operator] of operators) if (this.#word(...words)) return match(operator, this.#need());
+  #comparison(): MatchOperator | undefined {
+    const peg = this.#peg;
+    peg.space();
     for (const operator of ["==", "!="] as const) {
-      if (!this.#text.startsWith(operator, this.#at)) continue;
-      this.#at += 2;
-      return match(operator, this.#need());
+      if (!peg.literal(operator)) continue;
+      peg.space();
+      return operator;
     }
-    return this.#fail(operatorExpected);
+    if (!/[ \t\r\n]/.test(peg.text[peg.at - 1] ?? "")) return undefined;
+    if (peg.literal("contains")) return peg.space() ? "in" : undefined;
+    if (peg.literal("matches")) return peg.space() ? "matches" : undefined;
+    if (!peg.literal("not") || !peg.space()) return undefined;
+    if (peg.literal("contains")) return peg.space() ? "not in" : undefined;
+    return peg.literal("matches") && peg.space() ? "not matches" : undefined;
   }
 
-  #need(): string {
-    this.#space();
-    return this.#value() ?? this.#fail(valueExpected);
+  #state(): MatchOperator | undefined {
+    const peg = this.#peg;
+    if (!peg.space() || !peg.literal("is") || !peg.space()) return undefined;
+    const negated = peg.attempt(() => (peg.literal("not") && peg.space()) || undefined) !== undefined;
+    if (peg.literal("empty")) return negated ? "is not empty" : "is empty";
+    if (peg.literal("nil")) return negated ? "is not nil" : "is nil";
+    return undefined;
   }
 
-  #value(): string | undefined {
-    const rest = this.#text.slice(this.#at);
-    const quoted = /^"((?:[^"\\]|\\.)*)"/.exec(rest) ?? /^`([^`]*)`/.exec(rest);
-    if (quoted !== null) {
-      this.#at += quoted[0].length;
-      return rest.startsWith("`") ? (quoted[1] ?? "") : unquote(quoted[0]);
+  #valueFirst(): Expression | undefined {
+    const peg = this.#peg;
+    const value = this.#value();
+    if (value === undefined || !peg.space()) return undefined;
+    const negated = peg.attempt(() => (peg.literal("not") && peg.space()) || undefined) !== undefined;
+    if (!peg.literal("in") || !peg.space()) return undefined;
+    const selector = this.#selector();
+    if (selector === undefined) throw peg.refuse("match", "Invalid selector");
+    return { kind: "match", selector, operator: negated ? "not in" : "in", value };
+  }
+
+  #identifier(): string | undefined {
+    const peg = this.#peg;
+    const first = peg.pattern(/^[a-zA-Z]/, "[a-zA-Z]");
+    if (first === undefined) return undefined;
+    let rest = "";
+    for (let more = peg.pattern(/^[a-zA-Z0-9_/]/, "[a-zA-Z0-9_/]"); more !== undefined; ) {
+      rest += more;
+      more = peg.pattern(/^[a-zA-Z0-9_/]/, "[a-zA-Z0-9_/]");
     }
-    const bare =
-      /^-?(0|[1-9]\d*)(\.\d+)?(?![A-Za-z0-9_])/.exec(rest) ??
-      /^[A-Za-z][A-Za-z0-9_/]*((\.[A-Za-z0-9_/]+)|(\["[^"]*"\]))*/.exec(rest);
-    if (bare === null) return undefined;
-    this.#at += bare[0].length;
-    return bare[0];
+    return first + rest;
   }
 
   #selector(): string[] | undefined {
-    const rest = this.#text.slice(this.#at);
-    const pointer = /^"(\/[^"]*)"/.exec(rest);
-    if (pointer !== null) {
-      this.#at += pointer[0].length;
-      return (pointer[1] ?? "")
-        .slice(1)
-        .split("/")
-        .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"));
-    }
-    const first = /^[A-Za-z][A-Za-z0-9_/]*/.exec(rest);
-    if (first === null) return undefined;
-    this.#at += first[0].length;
-    const path = [first[0]];
+    const peg = this.#peg;
+    const pointer = peg.attempt(() => this.#pointer());
+    if (pointer !== undefined) return pointer;
+    const first = this.#identifier();
+    if (first === undefined) return undefined;
+    const path = [first];
     for (;;) {
-      const more = /^(?:\.([A-Za-z0-9_/]+)|\["((?:[^"\\]|\\.)*)"\]|\[`([^`]*)`\])/.exec(this.#text.slice(this.#at));
-      if (more === null) return path;
-      this.#at += more[0].length;
-      path.push(more[1] ?? more[2] ?? more[3] ?? "");
+      const next = peg.attempt(() =>
+        peg.literal(".") ? (this.#identifier() ?? peg.pattern(/^[0-9]+/, "[0-9]")) : this.#index(),
+      );
+      if (next === undefined) return path;
+      path.push(next);
     }
+  }
+
+  #index(): string | undefined {
+    const peg = this.#peg;
+    if (!peg.literal("[")) return undefined;
+    peg.space();
+    const key = this.#string();
+    peg.space();
+    return key !== undefined && peg.literal("]") ? key : undefined;
+  }
+
+  #pointer(): string[] | undefined {
+    const found = /^"((?:\/[\p{L}\p{N}\-_.~:|/]*)+)"/u.exec(this.#peg.text.slice(this.#peg.at));
+    if (found === null) return undefined;
+    this.#peg.at += found[0].length;
+    const parts = (found[1] ?? "").slice(1).split("/");
+    return parts.map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"));
+  }
+
+  #value(): string | undefined {
+    const peg = this.#peg;
+    const path = peg.attempt(() => this.#selector());
+    if (path !== undefined) return path.join(".");
+    return peg.attempt(() => this.#number()) ?? this.#string();
+  }
+
+  #number(): string | undefined {
+    const peg = this.#peg;
+    const start = peg.at;
+    peg.literal("-");
+    if (!peg.literal("0") && peg.pattern(/^[1-9][0-9]*/, "[1-9]") === undefined) return undefined;
+    peg.pattern(/^\.[0-9]+/, '"."');
+    const next = peg.text[peg.at];
+    if (next !== undefined && !/[ \t\r\n)}]/.test(next)) throw peg.refuse("number", "Invalid number literal");
+    return peg.text.slice(start, peg.at);
+  }
+
+  #string(): string | undefined {
+    const peg = this.#peg;
+    for (const quote of ["`", '"']) {
+      const start = peg.at;
+      if (!peg.literal(quote)) continue;
+      const end = peg.text.indexOf(quote, peg.at);
+      peg.at = end < 0 ? peg.text.length : end;
+      if (end < 0) throw peg.refuse("string", "Unterminated string literal");
+      peg.at++;
+      const whole = peg.text.slice(start, peg.at);
+      if (quote === "`") return whole.slice(1, -1);
+      const value = unquote(whole);
+      if (value !== undefined) return value;
+      peg.at = start;
+      throw peg.refuse("string", "invalid syntax");
+    }
+    return undefined;
   }
 }
 
-function unquote(text: string): string {
+function unquote(text: string): string | undefined {
   try {
     return String(JSON.parse(text));
   } catch {
-    return text.slice(1, -1);
+    return undefined;
   }
 }

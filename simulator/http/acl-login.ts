@@ -1,7 +1,7 @@
 import type { KeyObject } from "node:crypto";
 import { type Claims, pemKeys, verified } from "../acl/identity.ts";
 import { compileFilter } from "../filter/evaluate.ts";
-import { FilterError } from "../filter/parse.ts";
+import { FilterError } from "../filter/peg.ts";
 import { putToken } from "../operations/tokens.ts";
 import { Refusal } from "../refusal.ts";
 import type { AuthMethod, BindingRule } from "../state/cluster-types.ts";

@@ -37,19 +37,56 @@ export async function allocations(service: Service, call: Call): Promise<Reply> 
 export async function allocation(service: Service, call: Call, [path = ""]: readonly string[]): Promise<Reply> {
   if (path.endsWith("/stop")) return stop(service, call, path.slice(0, -"/stop".length));
   allow(call, "GET");
-  checkId(path, "failed to lookup alloc: alloc lookup failed");
+  checkId(path, "alloc lookup failed");
   const found = await service.blocking.run(call.request, ["allocs"], () => {
     const row = service.state.allocs.get(path);
     return { index: row?.ModifyIndex ?? service.state.allocs.index, value: row };
   });
   if (!call.access.ns(found.value?.Namespace ?? call.namespace, "read-job")) throw permissionDenied();
   if (found.value === undefined) throw new Refusal(404, "alloc not found", found.index);
-  return { json: whole(found.value), index: found.index, read: true };
+  return { json: wholeAllocation(found.value, service.signingKeyId), index: found.index, read: true };
 }
 
 /** An allocation with its job, and the legacy fields that clients still read. */
-function whole(alloc: Allocation): unknown {
-  return { ...omitEmpty(alloc), Job: alloc.Job };
+export function wholeAllocation(alloc: Allocation, signingKey: string): unknown {
+  const group = alloc.Job.TaskGroups.find((one) => one.Name === alloc.TaskGroup);
+  const disk = group?.EphemeralDisk?.SizeMB ?? 0;
+  const tasks = group?.Tasks ?? [];
+  const sum = (pick: (task: (typeof tasks)[number]) => number) => tasks.reduce((total, task) => total + pick(task), 0);
+  const none = {
+    CPU: 0,
+    Cores: 0,
+    MemoryMB: 0,
+    MemoryMaxMB: 0,
+    DiskMB: 0,
+    IOPS: 0,
+    SecretsMB: 0,
+    Networks: null,
+    Devices: null,
+    NUMA: null,
+  };
+  const memory = sum((task) => task.Resources.MemoryMB);
+  const network = { InterfaceName: "", Address: "", AddressIPv6: "", DNS: null };
+  return {
+    ...omitEmpty(alloc),
+    Job: alloc.Job,
+    Resources: {
+      ...none,
+      CPU: sum((task) => task.Resources.CPU),
+      MemoryMB: memory,
+      MemoryMaxMB: sum((task) => task.Resources.MemoryMaxMB || task.Resources.MemoryMB),
+      DiskMB: disk,
+    },
+    SharedResources: { ...none, DiskMB: disk },
+    TaskResources: Object.fromEntries(
+      tasks.map((task) => [
+        task.Name,
+        { ...none, CPU: task.Resources.CPU, MemoryMB: task.Resources.MemoryMB, MemoryMaxMB: task.Resources.MemoryMaxMB ?? 0 },
+      ]),
+    ),
+    ...(alloc.TaskStates === null ? {} : { NetworkStatus: network }),
+    SigningKeyID: signingKey,
+  };
 }
 
 /** Moves an allocation elsewhere. */

@@ -41,7 +41,7 @@ export async function deployment(service: Service, call: Call, [path = ""]: read
 
 async function read(service: Service, call: Call, id: string): Promise<Reply> {
   allow(call, "GET");
-  checkId(id, "failed to lookup deployment: deployment lookup failed");
+  checkId(id, "deployment lookup failed");
   const found = await service.blocking.run(call.request, ["deployment"], () => {
     const row = service.state.deployment.get(id);
     return { index: row?.ModifyIndex ?? service.state.deployment.index, value: row };

@@ -89,7 +89,18 @@ export async function versions(service: Service, call: Call, id: string): Promis
   });
   if (found.value.length === 0) throw new Refusal(404, "job versions not found", found.index);
   const pairs = found.value.slice(0, -1).map((row, i) => jobDiff(found.value[i + 1] as ServerJob, row as ServerJob, true));
-  return { json: { Versions: found.value, Diffs: diffs ? pairs : null }, index: found.index, read: true };
+  return {
+    json: {
+      Versions: found.value,
+      Diffs: diffs ? pairs : null,
+      Index: found.index,
+      LastContact: 0,
+      KnownLeader: true,
+      NextToken: "",
+    },
+    index: found.index,
+    read: true,
+  };
 }
 
 export async function submission(service: Service, call: Call, id: string): Promise<Reply> {

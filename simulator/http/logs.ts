@@ -28,8 +28,7 @@ export function logs(service: Service, call: Call, [id = ""]: readonly string[])
   const bytes = Buffer.from(service.clients.logs.read(id, task)?.[type] ?? "");
   const start = origin === "end" ? Math.max(0, bytes.length - offset) : Math.min(offset, bytes.length);
   const part = bytes.subarray(start);
-  if (["true", "1", "t"].includes(query.get("plain") ?? ""))
-    return { text: part.toString("utf8"), type: "text/plain; charset=utf-8" };
+  if (["true", "1", "t"].includes(query.get("plain") ?? "")) return { text: part.toString("utf8"), type: "text/plain" };
   const frames: string[] = [];
   for (let at = 0; at < part.length; at += frameSize) {
     const slice = part.subarray(at, at + frameSize);

@@ -1,6 +1,7 @@
 import { evaluateNode, putNode } from "../operations/nodes.ts";
 import { permissionDenied, Refusal } from "../refusal.ts";
-import { omitEmpty } from "../state/omit-empty.ts";
+import { wholeAllocation } from "./allocations.ts";
+import { checkId } from "./evaluations.ts";
 import { allow, bodyOf, field, flag, number, queryFlag, record, text } from "./input.ts";
 import type { Call, Reply } from "./message.ts";
 import { byText, paginate } from "./page.ts";
@@ -54,6 +55,7 @@ export async function node(service: Service, call: Call, [path = ""]: readonly s
 async function read(service: Service, call: Call, id: string): Promise<Reply> {
   allow(call, "GET");
   if (!call.access.node("read")) throw permissionDenied();
+  checkId(id, "node lookup failed");
   const found = await service.blocking.run(call.request, ["nodes"], () => {
     const row = service.state.nodes.get(id);
     return { index: row?.ModifyIndex ?? service.state.nodes.index, value: row };
@@ -70,7 +72,7 @@ async function allocations(service: Service, call: Call, id: string): Promise<Re
     index: service.state.allocs.index,
     value: service.state.allocs.by("node", id).filter((alloc) => call.access.ns(alloc.Namespace, "read-job")),
   }));
-  return { json: found.value.map((alloc) => ({ ...omitEmpty(alloc), Job: alloc.Job })), index: found.index, read: true };
+  return { json: found.value.map((alloc) => wholeAllocation(alloc, service.signingKeyId)), index: found.index, read: true };
 }
 
 function eligibility(service: Service, call: Call, id: string): Reply {

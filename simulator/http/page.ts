@@ -1,5 +1,5 @@
 import { compileFilter } from "../filter/evaluate.ts";
-import { FilterError } from "../filter/parse.ts";
+import { FilterError } from "../filter/peg.ts";
 import { Refusal } from "../refusal.ts";
 import type { ApiRequest } from "./message.ts";
 
@@ -35,6 +35,7 @@ export function paginate<Row>(
       if (reverse ? order > 0 : order < 0) continue;
     }
     if (!matches(row)) continue;
+    if (limit < 0) break;
     if (limit > 0 && found.length === limit) {
       nextToken = tokenOf(row);
       break;

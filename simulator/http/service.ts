@@ -21,6 +21,8 @@ export interface Service extends Operations {
   readonly faults: Faults;
   readonly locks: LockTimers;
   readonly authenticator: Authenticator;
+  /** Id of the key that signs workload identities. */
+  readonly signingKeyId: string;
   /** Whether faults may be switched over HTTP. */
   readonly control: boolean;
   readonly setNodeSilent: (id: string, silent: boolean) => void;

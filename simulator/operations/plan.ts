@@ -27,7 +27,11 @@ export function planJob(ops: Operations, admitted: Job, diff: boolean, warnings:
   const existing = ops.state.jobs.get(scoped(admitted.Namespace, admitted.ID));
   const job = withPolicyIds(existing, admitted, ops.newId);
   const trial = trialJob(ops, existing, job);
-  const evaluation = newEval(ops.newId(), trial, "job-register", ops.now());
+  const changed = existing !== undefined && trial !== existing;
+  const evaluation = {
+    ...newEval(ops.newId(), trial, "job-register", ops.now()),
+    ...(changed ? { JobModifyIndex: trial.JobModifyIndex } : {}),
+  };
   const plan = ops.engine.schedule(evaluation, trial);
   const updates = plan.desired;
   const found = diff ? annotateDiff(jobDiff(asServer(existing), asServer(job), true), updates) : null;

@@ -121,7 +121,7 @@ export function deregister(ops: Operations, namespace: string, id: string, optio
     }
     if (options.purge) deleteJob(tx, job);
     else stopJob(tx, job, nanos(ops.now()));
-    if (evaluation !== undefined) evaluate(tx, job, evaluation);
+    if (evaluation !== undefined) evaluate(tx, job, { ...evaluation, JobModifyIndex: tx.index });
     return { evalId: evaluation?.ID ?? "", index: tx.index };
   });
 }

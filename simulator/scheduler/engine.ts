@@ -120,6 +120,7 @@ export class Engine {
           ...current,
           Status: "complete",
           StatusDescription: "",
+          PlanAnnotations: { DesiredTGUpdates: plan.desired },
           QueuedAllocations: plan.queued,
           ...(failed ? { FailedTGAllocs: plan.failed } : {}),
           ...(blocked === "" ? {} : { BlockedEval: blocked }),

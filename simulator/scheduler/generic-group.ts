@@ -57,6 +57,7 @@ export interface GroupResult {
   readonly attributes: Allocation[];
   readonly stops: Stop[];
   readonly followups: Evaluation[];
+  names: NameIndex | undefined;
   complete: boolean;
 }
 
@@ -76,6 +77,7 @@ export function reconcileGroup(
     attributes: [],
     stops: [],
     followups: [],
+    names: undefined,
     complete: true,
   };
   const group = groupOf(input.job, name);
@@ -199,6 +201,7 @@ class GroupPass {
     this.#scheduleLater(later, all);
     const { lost, migrate } = classes;
     const names = new NameIndex(this.#in.job.ID, this.#group.Name, this.#group.Count, union(untainted, migrate, again, lost));
+    this.#out.names = names;
     const stopped = surplus({ group: this.#group, names, untainted, migrate, lost, canaries, canarying: this.#canarying });
     this.#out.stops.push(...stopped.stops);
     desired.Stop += stopped.count;

@@ -28,7 +28,7 @@ export function scheduleGeneric(
   const batch = (job?.Type ?? evaluation.Type) === "batch";
   const latest = batch ? undefined : latestDeployment(env.state, evaluation.Namespace, evaluation.JobID);
   const sorted = sortDeployments(job, latest);
-  if (job === undefined || job.Stop) return stopJob(existing, tainted, env.now(), sorted.updates);
+  if (job === undefined || job.Stop) return stopJob(existing, tainted, env.now(), sorted.updates, latest?.ID ?? "");
   const selector = new Selector(env, job);
   const draft = draftOf(sorted.current);
   const input: GenericInput = {
@@ -58,7 +58,7 @@ export function scheduleGeneric(
     const create = () => newDeployment(env.newId(), job, evaluation.Priority, env.now());
     results.set(name, reconcileGroup(input, name, allocs, draft, create));
   }
-  return new Placer(env, evaluation, job, selector, draft, results).plan(sorted.updates);
+  return new Placer(env, evaluation, job, selector, draft, results).plan(sorted.updates, latest?.ID ?? "");
 }
 
 function draftOf(current: Deployment | undefined): DeploymentDraft {
@@ -97,13 +97,23 @@ function sortDeployments(job: Job | undefined, latest: Deployment | undefined): 
   return { old: undefined, current: latest, updates: [] };
 }
 
-function stopJob(existing: readonly Allocation[], tainted: Tainted, now: number, updates: readonly StatusUpdate[]): SchedulePlan {
+function stopJob(
+  existing: readonly Allocation[],
+  tainted: Tainted,
+  now: number,
+  updates: readonly StatusUpdate[],
+  deploymentId: string,
+): SchedulePlan {
   const desired: Record<string, SchedulePlan["desired"][string]> = {};
   const stopped: Allocation[] = [];
   const live = existing.filter(
     (alloc) => alloc.DesiredStatus === "run" && !["complete", "failed", "lost"].includes(alloc.ClientStatus),
   );
-  for (const alloc of existing) desired[alloc.TaskGroup] ??= noUpdates();
+  const queued: Record<string, number> = {};
+  for (const alloc of existing) {
+    desired[alloc.TaskGroup] ??= noUpdates();
+    queued[alloc.TaskGroup] = 0;
+  }
   for (const stop of stopEverything(setOf(live), { tainted, now })) {
     stopped.push(stoppedAllocation(stop));
     const counts = desired[stop.alloc.TaskGroup];
@@ -117,8 +127,8 @@ function stopJob(existing: readonly Allocation[], tainted: Tainted, now: number,
     deploymentUpdates: updates,
     followups: [],
     failed: {},
-    queued: {},
-    deploymentId: "",
+    queued,
+    deploymentId,
     blockedNodes: [],
     classes: {},
     escaped: false,
@@ -154,7 +164,7 @@ class Placer {
     this.#results = results;
   }
 
-  plan(cancelled: readonly StatusUpdate[]): SchedulePlan {
+  plan(cancelled: readonly StatusUpdate[], latestId: string): SchedulePlan {
     const updates = [...cancelled];
     const all = [...this.#results.values()];
     const current = this.#draft.row;
@@ -183,7 +193,7 @@ class Placer {
       followups: all.flatMap((result) => result.followups),
       failed: Object.fromEntries([...this.#failed].map(([name, metrics]): [string, AllocMetric] => [name, metrics.json()])),
       queued: this.#queued,
-      deploymentId: current?.ID ?? "",
+      deploymentId: current?.ID ?? latestId,
       blockedNodes: [],
       classes: this.#selector.classes,
       escaped: this.#selector.escaped,
@@ -248,7 +258,7 @@ class Placer {
       evaluation: this.#eval,
       job,
       group,
-      name: placement.name,
+      name: this.#results.get(name)?.names?.distinct(placement.name) ?? placement.name,
       node: choice.node,
       offer: choice.offer,
       metrics: choice.metrics.json(),
@@ -258,9 +268,16 @@ class Placer {
       tracker: placement.reschedule && previous !== undefined ? trackerFor(previous, this.#env.now()) : null,
       now: this.#env.now(),
     });
+    if (placement.reschedule && previous !== undefined) this.#unexplained(previous);
     this.#queued[name] = (this.#queued[name] ?? 0) - 1;
     this.#selector.place(alloc);
     this.#allocs.push(alloc);
+  }
+
+  /** A failed allocation that was replaced is stopped without a word: the server drops the description on the way. */
+  #unexplained(previous: Allocation): void {
+    const stopped = this.#stopped.get(previous.ID);
+    if (stopped !== undefined) this.#stopped.set(previous.ID, { ...stopped, DesiredDescription: "" });
   }
 
   /** The version that non-canaries run while canaries wait: of the latest promoted deployment, else the latest stable one. */

@@ -13,6 +13,7 @@ export function indexOfName(alloc: Allocation): number {
 /** Gives out the lowest free index of a group's names and takes back the highest. */
 export class NameIndex {
   readonly #used = new Set<number>();
+  readonly #twice = new Set<number>();
   readonly #job: string;
   readonly #group: string;
   readonly #count: number;
@@ -21,7 +22,11 @@ export class NameIndex {
     this.#job = jobId;
     this.#group = group;
     this.#count = count;
-    for (const alloc of taken.values()) this.#used.add(indexOfName(alloc));
+    for (const alloc of taken.values()) {
+      const index = indexOfName(alloc);
+      if (this.#used.has(index)) this.#twice.add(index);
+      this.#used.add(index);
+    }
   }
 
   next(n: number): string[] {
@@ -29,6 +34,15 @@ export class NameIndex {
     for (let i = 0; i < this.#count && names.length < n; i++) if (!this.#used.has(i)) names.push(this.#take(i));
     for (let i = 0; names.length < n; i++) names.push(this.#take(i));
     return names;
+  }
+
+  /** The name itself, or a free one when two allocations bear it: promoted canaries leave such pairs behind. */
+  distinct(name: string): string {
+    const index = Number(/\[(\d+)\]$/.exec(name)?.[1] ?? -1);
+    if (!this.#twice.has(index)) return name;
+    const [other = name] = this.next(1);
+    this.#twice.delete(index);
+    return other;
   }
 
   /** Names for canaries: first those of the allocations that they will replace. */

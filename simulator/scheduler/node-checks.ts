@@ -18,7 +18,7 @@ export function unfit(node: Node, job: Job, group: TaskGroup): string | undefine
     const ofTask = violated(node, task.Constraints);
     if (ofTask !== undefined) return ofTask;
   }
-  return missingVolume(node, group) ?? missingDevice(node, group);
+  return missingDevice(node, group) ?? missingHostNetwork(node, group);
 }
 
 function violated(node: Node, constraints: readonly Constraint[] | null | undefined): string | undefined {
@@ -31,7 +31,8 @@ function hasDriver(node: Node, name: string): boolean {
   return driver?.Detected === true && driver.Healthy;
 }
 
-function missingVolume(node: Node, group: TaskGroup): string | undefined {
+/** Volumes are looked at apart: they come and go, so that they say nothing about a node's class. */
+export function missingVolume(node: Node, group: TaskGroup): string | undefined {
   for (const volume of Object.values(group.Volumes ?? {})) {
     if (volume.Type === "host") {
       const host = node.HostVolumes?.[volume.Source];
@@ -49,6 +50,22 @@ function missingDevice(node: Node, group: TaskGroup): string | undefined {
         (device) => deviceMatches(wanted.Name, device) && device.Instances.length >= wanted.Count,
       );
       if (!found) return "missing devices";
+    }
+  }
+  return undefined;
+}
+
+/** Ports may ask for a network of the host by its alias. */
+function missingHostNetwork(node: Node, group: TaskGroup): string | undefined {
+  const aliases = new Set(
+    node.NodeResources.NodeNetworks.flatMap((one) => (one.Addresses ?? []).map((address) => address.Alias)),
+  );
+  for (const network of group.Networks ?? []) {
+    for (const port of [...(network.ReservedPorts ?? []), ...(network.DynamicPorts ?? [])]) {
+      const wanted = port.HostNetwork ?? "";
+      if (wanted !== "" && wanted !== "default" && !aliases.has(wanted)) {
+        return `missing host network "${wanted}" for port "${port.Label}"`;
+      }
     }
   }
   return undefined;

@@ -6,7 +6,7 @@ import { meets, resolveTarget } from "./constraints.ts";
 import type { SchedulerEnvironment } from "./environment.ts";
 import { type NodeLoad, type Offer, portKey, tryFit, usageOf } from "./fit.ts";
 import { Metrics } from "./metrics.ts";
-import { computedClass, escapesClass, inDatacenters, inPool, isReady, unfit } from "./node-checks.ts";
+import { computedClass, escapesClass, inDatacenters, inPool, isReady, missingVolume, unfit } from "./node-checks.ts";
 
 export interface Choice {
   readonly node: Node;
@@ -107,7 +107,7 @@ export class Selector {
       return reason;
     }
     this.classes[name] = true;
-    return this.#indistinct(node, group);
+    return missingVolume(node, group) ?? this.#indistinct(node, group);
   }
 
   #load(node: Node): NodeLoad {

@@ -16,6 +16,8 @@ export class SystemRollout {
   readonly #env: SchedulerEnvironment;
   readonly #sysbatch: boolean;
   readonly updates: StatusUpdate[] = [];
+  /** Id of the latest deployment, whatever became of it. */
+  readonly latestId: string;
   row: Deployment | undefined;
   groups: Record<string, DraftState> = {};
   #old: Deployment | undefined;
@@ -25,6 +27,7 @@ export class SystemRollout {
     this.#env = env;
     this.#sysbatch = sysbatch;
     const latest = sysbatch ? undefined : latestDeployment(env.state, evaluation.Namespace, evaluation.JobID);
+    this.latestId = latest?.ID ?? "";
     if (latest === undefined) return;
     const cancel = (description: string) => {
       if (deploymentActive(latest)) this.updates.push({ id: latest.ID, status: "cancelled", description });

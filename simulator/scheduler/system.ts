@@ -310,7 +310,7 @@ class SystemPass {
       followups: [],
       failed: Object.fromEntries([...this.#failed].map(([name, metrics]): [string, AllocMetric] => [name, metrics.json()])),
       queued: this.#queued,
-      deploymentId: this.#rollout.row?.ID ?? "",
+      deploymentId: this.#rollout.row?.ID ?? this.#rollout.latestId,
       blockedNodes: this.#blocked,
       classes: this.#selector?.classes ?? {},
       escaped: this.#selector?.escaped ?? false,

@@ -41,6 +41,6 @@ export function newDeployment(id: string, job: Job, evalPriority: number, now: n
     CreateIndex: 0,
     ModifyIndex: 0,
     CreateTime: nanos(now),
-    ModifyTime: nanos(now),
+    ModifyTime: 0,
   };
 }

@@ -256,6 +256,7 @@ export interface Evaluation {
   readonly PreviousEval?: string;
   readonly BlockedEval?: string;
   readonly FailedTGAllocs?: Readonly<Record<string, AllocMetric>> | null;
+  readonly PlanAnnotations?: { readonly DesiredTGUpdates: Readonly<Record<string, unknown>> } | null;
   readonly QueuedAllocations?: Readonly<Record<string, number>> | null;
   readonly ClassEligibility?: Readonly<Record<string, boolean>> | null;
   readonly EscapedComputedClass?: boolean;

@@ -219,7 +219,13 @@ export class AllocRunner {
     if (behaviour.startError !== undefined) {
       one.state = withEvents(
         one.state,
-        taskEvent("Driver Failure", behaviour.startError, now, { driver_error: behaviour.startError }),
+        taskEvent(
+          "Driver Failure",
+          behaviour.startError,
+          now,
+          { driver_error: behaviour.startError },
+          { DriverError: behaviour.startError },
+        ),
       );
       this.#after(one, false, now);
       return;
@@ -249,14 +255,17 @@ export class AllocRunner {
       const details = { restart_reason: decision.reason, start_delay: String(decision.delay * 1e6) };
       one.state = withEvents(
         { ...one.state, State: "pending", Restarts: one.state.Restarts + 1, LastRestart: rfc3339(now) },
-        taskEvent("Restarting", text, now, details),
+        taskEvent("Restarting", text, now, details, { RestartReason: decision.reason, StartDelay: decision.delay * 1e6 }),
       );
       one.timer = this.#tools.clock.setTimer(decision.delay, () => this.#run(one));
     } else if (decision.done) {
       one.state = { ...one.state, State: "dead", FinishedAt: rfc3339(now) };
     } else {
       const details = { restart_reason: decision.reason, fails_task: "true" };
-      const event = taskEvent("Not Restarting", decision.reason, now, details, { FailsTask: true });
+      const event = taskEvent("Not Restarting", decision.reason, now, details, {
+        FailsTask: true,
+        RestartReason: decision.reason,
+      });
       one.state = withEvents({ ...one.state, State: "dead", Failed: true, FinishedAt: rfc3339(now) }, event);
     }
     this.#advance();
@@ -275,7 +284,10 @@ export class AllocRunner {
     }
     const timeout = (one.task.KillTimeout ?? 5e9) / 1e6;
     const text = `Sent interrupt. Waiting ${goDurationText(timeout)} before force killing`;
-    one.state = withEvents(one.state, taskEvent("Killing", text, clock.now(), { kill_timeout: goDurationText(timeout) }));
+    one.state = withEvents(
+      one.state,
+      taskEvent("Killing", text, clock.now(), { kill_timeout: goDurationText(timeout) }, { KillTimeout: timeout * 1e6 }),
+    );
     const wait = Math.min(one.behaviour?.stopsAfterMs ?? 1, timeout) + (one.task.ShutdownDelay ?? 0) / 1e6;
     one.timer = clock.setTimer(wait, () => {
       const now = clock.now();
