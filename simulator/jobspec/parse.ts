@@ -53,7 +53,7 @@ function hasErrors(diagnostics: readonly Diagnostic[]): boolean {
 
 function readText(text: string, parser: HclParser): { readonly source: BodySource; readonly diagnostics: readonly Diagnostic[] } {
   if (looksLikeJson(text)) {
-    const parsed = parseJsonBody(text, FILENAME);
+    const parsed = parseJsonBody(text, FILENAME, parser);
     if (parsed !== undefined) return { source: jsonSource(objectOfBody(parsed.body)), diagnostics: parsed.diagnostics };
   }
   const { body, diagnostics } = parser.parse(text, FILENAME);
