@@ -12,6 +12,27 @@ export type Flat = readonly (readonly [name: string, value: string])[];
 
 /** Compares two flat objects; an absent object has no entries. */
 export function fieldDiffs(before: Flat, after: Flat, contextual: boolean): FieldDiff[] {
+  const found = sameNames(before, after) ? pairedDiffs(before, after, contextual) : unpairedDiffs(before, after, contextual);
+  return found.length < 2 ? found : found.sort(byField);
+}
+
+/** Whether both list the same names in the same order, as objects without maps do. */
+function sameNames(before: Flat, after: Flat): boolean {
+  if (before.length !== after.length) return false;
+  for (let i = 0; i < after.length; i++) if (before[i]?.[0] !== after[i]?.[0]) return false;
+  return true;
+}
+
+function pairedDiffs(before: Flat, after: Flat, contextual: boolean): FieldDiff[] {
+  const found: FieldDiff[] = [];
+  for (let i = 0; i < after.length; i++) {
+    const [name = "", value = ""] = after[i] ?? [];
+    push(found, fieldDiff(name, before[i]?.[1] ?? "", value, contextual));
+  }
+  return found;
+}
+
+function unpairedDiffs(before: Flat, after: Flat, contextual: boolean): FieldDiff[] {
   const found: FieldDiff[] = [];
   const old = new Map(before);
   const seen = new Set<string>();
@@ -20,7 +41,7 @@ export function fieldDiffs(before: Flat, after: Flat, contextual: boolean): Fiel
     push(found, fieldDiff(name, old.get(name) ?? "", value, contextual));
   }
   for (const [name, value] of before) if (!seen.has(name)) push(found, fieldDiff(name, value, "", contextual));
-  return found.sort(byField);
+  return found;
 }
 
 function push<T>(list: T[], item: T | undefined): void {

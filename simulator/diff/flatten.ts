@@ -18,21 +18,30 @@ export interface FlattenOptions {
 const PLAIN = new Set(["string", "int", "bool", "duration"]);
 /** An absent map has no entries, while an absent list is "nil". */
 const MAPS = new Set(["any", "headers"]);
-const plans = new Map<string, readonly Field[]>();
+
+interface Plan {
+  readonly table: string;
+  readonly fields: readonly Field[];
+  /** Names left out that stand for one entry of a map, such as `Target[Job]`. */
+  readonly deepSkip: readonly string[];
+}
+
+/** By the options themselves: each caller keeps its own. */
+const plans = new WeakMap<FlattenOptions, Plan>();
 
 /** The fields that are looked at, in name order. */
-function planOf(table: string, options: FlattenOptions): readonly Field[] {
-  const key = `${table} ${options.whole === true} ${options.skip?.join() ?? ""} ${options.ifSet?.join() ?? ""}`;
-  const known = plans.get(key);
-  if (known !== undefined) return known;
+function planOf(table: string, options: FlattenOptions): Plan {
+  const known = plans.get(options);
+  if (known?.table === table) return known;
   const skip = new Set(options.skip);
   const fields = serverTable(table)
     .fields.filter(
       (f) => !skip.has(f.name) && (options.whole === true || isPrimitive(f) || options.ifSet?.includes(f.name) === true),
     )
     .sort((a, b) => (a.name < b.name ? -1 : 1));
-  plans.set(key, fields);
-  return fields;
+  const plan = { table, fields, deepSkip: options.skip?.filter((name) => name.includes("[")) ?? [] };
+  plans.set(options, plan);
+  return plan;
 }
 
 /** Plain values and maps of plain values; a value that may be unset is a pointer to Nomad and is passed over. */
@@ -44,7 +53,8 @@ function isPrimitive(field: Field): boolean {
 export function flattenObject(table: string, object: Rec | undefined, options: FlattenOptions): Flat {
   if (object === undefined) return [];
   const entries: Entry[] = [];
-  for (const field of planOf(table, options)) {
+  const { fields, deepSkip } = planOf(table, options);
+  for (const field of fields) {
     const value = object[field.name];
     if (field.pointer && isUnset(value)) {
       if (options.whole === true) entries.push([field.name, "nil"]);
@@ -53,7 +63,7 @@ export function flattenObject(table: string, object: Rec | undefined, options: F
     else if (MAPS.has(field.kind) && isUnset(value)) continue;
     else flattenValue(field.name, value, entries);
   }
-  return options.skip === undefined ? entries : entries.filter(([name]) => !options.skip?.includes(name));
+  return deepSkip.length === 0 ? entries : entries.filter(([name]) => !deepSkip.includes(name));
 }
 
 function plainText(field: Field, value: unknown): string {

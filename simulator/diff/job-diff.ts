@@ -173,6 +173,8 @@ function childDiffs(children: readonly Child[], old: Rec | undefined, next: Rec 
 
 /** Partners by name, in the order of names. */
 function pairs(old: readonly Rec[], next: readonly Rec[]): (readonly [Rec | undefined, Rec | undefined])[] {
+  const [first, second] = [old[0], next[0]];
+  if (old.length === 1 && next.length === 1 && str(first, "Name") === str(second, "Name")) return [[first, second]];
   const [a, b] = [new Map(old.map((o) => [str(o, "Name"), o])), new Map(next.map((o) => [str(o, "Name"), o]))];
   const names = [...new Set([...a.keys(), ...b.keys()])].sort();
   return names.map((name) => [a.get(name), b.get(name)] as const);

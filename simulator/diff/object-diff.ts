@@ -33,7 +33,7 @@ export function objectDiff(
   contextual: boolean,
 ): ObjectDiff | undefined {
   if (before === undefined && after === undefined) return undefined;
-  if (spec.byFields !== true && sameJson(before, after)) return undefined;
+  if (sameJson(before, after)) return undefined;
   const fields = fieldDiffs(flat(spec, before, after), flat(spec, after, before), contextual && spec.terse !== true);
   if (spec.byFields === true) {
     const type = typeOf(fields);

@@ -3,7 +3,7 @@ import { formatRange } from "../../hcl/syntax.ts";
 import { apiTable } from "./api-tables.ts";
 import { type Attr, type BodySchema, report } from "./body-view.ts";
 import { decodeAttribute, decodeText, decodeTextList } from "./decode-value.ts";
-import { emptyApi } from "./empty.ts";
+import { blankOf } from "./empty.ts";
 import type { BlockView, BodyView } from "./expand-body.ts";
 import type { Field, Table } from "./schema.ts";
 import type { Rec } from "./values.ts";
@@ -54,7 +54,7 @@ export function decodeBody(table: Table, body: BodyView, diagnostics: Diagnostic
 
 /** The same without regard to a way of its own. */
 export function decodePlain(table: Table, body: BodyView, diagnostics: Diagnostic[], specials: Specials): Rec {
-  const object = emptyApi(table);
+  const object = blankOf(table);
   const content = body.content(schemaOf(table), diagnostics);
   for (const [name, attr] of content.attributes) {
     const field = table.byAttribute.get(name);

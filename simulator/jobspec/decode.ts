@@ -1,5 +1,5 @@
 import { apiTable } from "./api-tables.ts";
-import { emptyApi } from "./empty.ts";
+import { blankOf } from "./empty.ts";
 import type { Field, Table } from "./schema.ts";
 import { AdmissionError, type ApiJob } from "./types.ts";
 import { isRec, type Rec } from "./values.ts";
@@ -21,12 +21,14 @@ export function decodeApiJob(raw: unknown, request = "JobPlanRequest"): ApiJob {
 }
 
 function decodeObject(table: Table, raw: Rec, path: string): Rec {
-  const object = emptyApi(table);
+  const object = blankOf(table);
   for (const key in raw) {
     const value = raw[key];
+    if (value === null || value === undefined) continue;
     const field = table.byName.get(key) ?? table.byLowerName.get(key.toLowerCase());
-    if (field === undefined || value === null || value === undefined) continue;
-    object[field.name] = decodeField(field, value, { owner: table.name, path: `${path}.${field.name}` });
+    if (field === undefined) continue;
+    object[field.name] =
+      typeof value === field.plainType ? value : decodeField(field, value, { owner: table.name, path: `${path}.${field.name}` });
   }
   return object;
 }

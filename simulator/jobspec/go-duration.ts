@@ -30,7 +30,9 @@ export function durationOf(text: string): number | { readonly problem: string } 
     const size = UNITS[unit];
     if (size === undefined) return { problem: `time: unknown unit ${JSON.stringify(unit)} in duration ${quoted}` };
     rest = rest.slice(unit.length);
-    total += Number(digits || "0") * size + Math.trunc(Number(`0.${fraction ?? "0"}`) * size);
+    // Whole digits times a scaled unit: 0.524202 s comes out exact, which it would not as a binary fraction.
+    const fractional = (fraction ?? "").slice(0, 18);
+    total += Number(digits || "0") * size + Math.trunc(Number(fractional || "0") * (size / 10 ** fractional.length));
     if (total > MAX) return invalid;
   }
   return sign === "-" ? -total : total;

@@ -16,6 +16,7 @@ export function goDuration(nanoseconds: number): string {
 }
 
 function trimmed(seconds: number): string {
+  if (Number.isInteger(seconds)) return String(seconds);
   return seconds.toFixed(9).replace(/\.?0+$/, "");
 }
 
@@ -26,6 +27,7 @@ export function goQuoteList(texts: readonly string[]): string {
 
 /** A text in Go's double quotes. */
 export function goQuote(text: string): string {
+  if (/^[ !#-[\]-~]*$/.test(text)) return `"${text}"`;
   return JSON.stringify(text)
     .replace(/\\u00([01][0-9a-f])/g, "\\x$1")
     .replace(/\\x07/g, "\\a")

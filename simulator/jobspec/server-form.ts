@@ -1,5 +1,5 @@
 import { serverTable } from "./api-tables.ts";
-import { emptyValue } from "./empty.ts";
+import { blankOf, emptyValue } from "./empty.ts";
 import type { Field, Table } from "./schema.ts";
 import type { ApiJob, ServerJob } from "./types.ts";
 import { flag, isUnset, num, type Rec, rec, recEntries, recs, str } from "./values.ts";
@@ -20,9 +20,12 @@ function build(name: string, api: Rec): Rec {
 }
 
 function plain(api: Rec, table: Table): Rec {
-  const object: Rec = {};
+  const object = blankOf(table);
   for (const field of table.fields) {
-    const value = convert(field, api[field.name]);
+    const stated = api[field.name];
+    const valueStruct = field.kind === "struct" && !field.pointer;
+    if (isUnset(stated) && !valueStruct) continue;
+    const value = convert(field, stated);
     if (field.omitted && isZero(value)) continue;
     object[field.name] = value;
   }
@@ -64,13 +67,11 @@ const SERVER_ONLY = [
 ] as const;
 
 function buildJob(api: Rec, table: Table): Rec {
-  const stated: Rec = { ...api };
-  for (const key of SERVER_ONLY) delete stated[key];
+  const job = without(plain(api, table), SERVER_ONLY, table);
   const update = rec(api, "Update");
   // The rest of the block lives in the groups; at job level only these two survive.
-  stated["Update"] =
-    num(update, "MaxParallel") > 0 ? { Stagger: update?.["Stagger"], MaxParallel: update?.["MaxParallel"] } : null;
-  const job = plain(stated, table);
+  const rolling = num(update, "MaxParallel") > 0;
+  job["Update"] = build("UpdateStrategy", rolling ? { Stagger: update?.["Stagger"], MaxParallel: update?.["MaxParallel"] } : {});
   const vaultNamespace = str(api, "VaultNamespace");
   if (vaultNamespace === "") return job;
   for (const group of recs(job, "TaskGroups")) {
@@ -82,26 +83,38 @@ function buildJob(api: Rec, table: Table): Rec {
   return job;
 }
 
+/** Empties fields as if the client had said nothing. */
+function without(object: Rec, keys: readonly string[], table: Table): Rec {
+  for (const key of keys) {
+    const field = table.byName.get(key);
+    if (field === undefined) continue;
+    if (!field.omitted) object[key] = emptyValue(field);
+    else if (key in object) delete object[key];
+  }
+  return object;
+}
+
 /** Deprecated fields that Nomad reads and drops. */
 const DROPPED_OF_GROUP = ["StopAfterClientDisconnect", "MaxClientDisconnect", "PreventRescheduleOnLost"] as const;
 
 function buildGroup(api: Rec, table: Table): Rec {
-  const stated: Rec = { ...api };
-  for (const key of DROPPED_OF_GROUP) delete stated[key];
-  const volumes = recEntries(api, "Volumes").filter(([, v]) => str(v, "Type") === "host" || str(v, "Type") === "csi");
-  stated["Volumes"] =
-    rec(api, "Volumes") === undefined || recEntries(api, "Volumes").length === 0 ? null : Object.fromEntries(volumes);
-  const group = plain(stated, table);
+  const group = without(plain(api, table), DROPPED_OF_GROUP, table);
+  const volumes = recEntries(group, "Volumes");
+  const known = volumes.filter(([, volume]) => str(volume, "Type") === "host" || str(volume, "Type") === "csi");
+  if (known.length < volumes.length || volumes.length === 0) {
+    group["Volumes"] = volumes.length === 0 ? null : Object.fromEntries(known);
+  }
   for (const service of recs(group, "Services")) inheritOnUpdate(service);
   return group;
 }
 
 function buildTask(api: Rec, table: Table): Rec {
+  const task = plain(api, table);
   const mounts = api["VolumeMounts"];
-  const task = plain(
-    { ...api, VolumeMounts: Array.isArray(mounts) ? mounts.filter((m: Rec) => !isUnset(m["Volume"])) : null },
-    table,
-  );
+  if (Array.isArray(mounts)) {
+    const named = mounts.filter((mount: Rec) => !isUnset(mount["Volume"]));
+    task["VolumeMounts"] = named.length === 0 ? null : named.map((mount: Rec) => build("VolumeMount", mount));
+  }
   for (const service of recs(task, "Services")) {
     inheritOnUpdate(service);
     // A check of a task's service belongs to that task; its own word is not taken.
@@ -143,8 +156,8 @@ const SPECIAL: Readonly<Record<string, Build>> = {
   Task: buildTask,
   ScalingPolicy: buildScaling,
   ConsulGatewayProxy: buildGatewayProxy,
-  NetworkResource: (api, table) => plain({ ...api, Device: "" }, table),
-  Resources: (api, table) => plain({ ...api, DiskMB: 0 }, table),
+  NetworkResource: (api, table) => without(plain(api, table), ["Device"], table),
+  Resources: (api, table) => without(plain(api, table), ["DiskMB"], table),
   JobUILink: (api) => ({ Label: str(api, "Label"), Url: str(api, "URL") }),
   ConsulProxy: (api, table) => plain({ ...api, Expose: rec(api, "ExposeConfig") ?? api["Expose"] }, table),
   ConsulExposeConfig: (api, table) => plain({ ...api, Paths: api["Path"] ?? api["Paths"] }, table),

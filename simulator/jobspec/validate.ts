@@ -20,19 +20,20 @@ const MAX_PRIORITY = 100;
 /** Everything the server's validators say about an admitted job, in their order (nomad-api §2.2). */
 export function validateAdmission(job: ServerJob, context: AdmitContext): Verdict {
   const first = (problems: readonly (string | undefined)[]) => problems.find((p) => p !== undefined) ?? [];
+  const tasks = tasksOf(job);
   const errors = [
     first(recs(job, "TaskGroups").map(groupConnectProblem)),
     exposeProblem(job) ?? [],
-    vaultProblem(job) ?? [],
+    vaultProblem(tasks) ?? [],
     consulProblem(job) ?? [],
-    namespaceProblem(job, context) ?? [],
+    namespaceProblem(job, tasks, context) ?? [],
     poolProblem(job, context) ?? [],
     jobProblems(job),
     limitProblems(job),
-    tasksOf(job).some((task) => numaRequested(rec(task, "Resources"))) ? ["numa scheduling requires Nomad Enterprise"] : [],
-    tasksOf(job).some((task) => rec(task, "Schedule") !== undefined) ? ["task schedules requires Nomad Enterprise"] : [],
+    tasks.some((task) => numaRequested(rec(task, "Resources"))) ? ["numa scheduling requires Nomad Enterprise"] : [],
+    tasks.some((task) => rec(task, "Schedule") !== undefined) ? ["task schedules requires Nomad Enterprise"] : [],
   ].flat();
-  return { errors, warnings: [...jobWarnings(job), ...vaultIdentityWarnings(job), ...oversubscriptionWarnings(job, context)] };
+  return { errors, warnings: [...jobWarnings(job), ...vaultIdentityWarnings(tasks), ...oversubscriptionWarnings(job, context)] };
 }
 
 function tasksOf(job: ServerJob): Rec[] {
@@ -40,20 +41,17 @@ function tasksOf(job: ServerJob): Rec[] {
 }
 
 /** The simulated server has no Vault. */
-function vaultProblem(job: ServerJob): string | undefined {
-  const vault = tasksOf(job)
-    .map((task) => rec(task, "Vault"))
-    .find((v) => v !== undefined);
+function vaultProblem(tasks: readonly Rec[]): string | undefined {
+  const vault = tasks.map((task) => rec(task, "Vault")).find((v) => v !== undefined);
   return vault === undefined ? undefined : `Vault ${goQuote(str(vault, "Cluster"))} not enabled but used in the job`;
 }
 
-function namespaceProblem(job: ServerJob, context: AdmitContext): string | undefined {
+function namespaceProblem(job: ServerJob, tasks: readonly Rec[], context: AdmitContext): string | undefined {
   const name = str(job, "Namespace");
   const namespace = context.namespace(name);
   if (namespace === undefined) return `job ${goQuote(str(job, "ID"))} is in nonexistent namespace ${goQuote(name)}`;
-  const drivers = tasksOf(job)
-    .map((task) => str(task, "Driver"))
-    .filter((driver) => !isAllowed(driver, namespace, "TaskDrivers"));
+  if (isEmpty(namespace.Capabilities)) return undefined;
+  const drivers = tasks.map((task) => str(task, "Driver")).filter((driver) => !isAllowed(driver, namespace, "TaskDrivers"));
   if (drivers.length > 0) return disallowed("task driver", drivers, name);
   const modes = recs(job, "TaskGroups")
     .flatMap((group) => recs(group, "Networks").map((network) => str(network, "Mode") || "host"))
@@ -101,8 +99,8 @@ function identityProblems(holder: Rec, parent: string): string[] {
     .map((service) => `Service ${str(service, "Name")} in ${parent} has an identity with an empty name`);
 }
 
-function vaultIdentityWarnings(job: ServerJob): string[] {
-  return tasksOf(job)
+function vaultIdentityWarnings(tasks: readonly Rec[]): string[] {
+  return tasks
     .filter((task) => rec(task, "Vault") === undefined)
     .flatMap((task) =>
       recs(task, "Identities")
