@@ -9,7 +9,6 @@ import { applyBinary, applyUnary, operandType, resultType } from "./operators.ts
 import { type Evaluation, FunctionError, isConstantsOnly, lookUp, type Scope, unresolvedOf } from "./scope.ts";
 import { didYouMean } from "./suggest.ts";
 import type { Diagnostic, Expression, SourceRange, TemplatePart, TraversalStep, VariableExpression } from "./syntax.ts";
-import { formatDiagnostics } from "./syntax.ts";
 import {
   ANY,
   BOOL,
@@ -26,31 +25,10 @@ import {
   type Value,
 } from "./value.ts";
 
-/** An expression has no value; the message names file and line. */
-export class HclError extends Error {
-  override readonly name = "HclError";
-  readonly diagnostics: readonly Diagnostic[];
-
-  constructor(diagnostics: readonly Diagnostic[]) {
-    super(formatDiagnostics(diagnostics));
-    this.diagnostics = diagnostics;
-  }
-}
-
 /** Evaluates an expression. Never throws for what the text says: problems are among the diagnostics. */
 export function evaluate(expression: Expression, scope: Scope): Evaluation {
   const evaluator = new Evaluator(scope);
   return { value: evaluator.value(expression), diagnostics: evaluator.diagnostics };
-}
-
-/**
- * Evaluates an expression.
- * @throws HclError with everything that is wrong with it.
- */
-export function evaluateOrThrow(expression: Expression, scope: Scope): Value {
-  const { value, diagnostics } = evaluate(expression, scope);
-  if (diagnostics.some((diagnostic) => diagnostic.severity === "error")) throw new HclError(diagnostics);
-  return value;
 }
 
 /** Evaluates in one scope and gathers what is wrong. */

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { Language, type Node, Parser } from "web-tree-sitter";
+import { Language, type Node, Parser, type Tree } from "web-tree-sitter";
 import { checkFile, checkLoneExpression } from "./check-syntax.ts";
 import { grammarText } from "./grammar-text.ts";
 import { type Token, tokenize } from "./lexer.ts";
@@ -125,18 +125,26 @@ function withoutLastNewline(expression: Expression): Expression {
 /** Reads the tree of the grammar, whose nodes live outside the JavaScript heap, and frees it. */
 function readTree(parser: Parser, context: TreeContext, tokens: readonly Token[]): Body {
   const { text, lines } = context;
-  const tree = parser.parse(grammarText(text, tokens));
+  let tree: Tree | null = null;
   try {
+    tree = parser.parse(grammarText(text, tokens));
     const root = tree?.rootNode;
     const body = readBody(context, root === undefined ? undefined : bodyOf(root), 0, text.length, 0);
-    if (root?.hasError !== false && context.diagnostics.length === 0) {
-      const detail = "The syntax is right, but nested or written in a way that nops cannot read.";
-      report(context, lines.range(0, 0), "Unreadable syntax", detail);
-    }
+    if (root?.hasError !== false && context.diagnostics.length === 0) reportUnreadable(context);
     return body;
+  } catch (error) {
+    // The grammar ran out of memory, or the reader out of stack: the file is too much, the program goes on.
+    if (!(error instanceof RangeError) && !(error instanceof Error && error.name === "RuntimeError")) throw error;
+    reportUnreadable(context);
+    return { attributes: [], blocks: [], range: lines.range(0, text.length), endRange: lines.range(text.length, text.length) };
   } finally {
     tree?.delete();
   }
+}
+
+function reportUnreadable(context: TreeContext): void {
+  const detail = "The file is too large, or nested or written in a way that nops cannot read.";
+  report(context, context.lines.range(0, 0), "Unreadable syntax", detail);
 }
 
 function bodyOf(root: Node): Node {
