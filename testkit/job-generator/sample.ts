@@ -155,7 +155,7 @@ function wildOf(table: Table, field: Field): readonly unknown[] | undefined {
 
 function poolOf(table: Table, field: Field): readonly unknown[] {
   const known = POOLS[`${table.name}.${field.hcl}`] ?? POOLS[field.hcl ?? ""];
-  if (known !== undefined && known.every((value) => fits(field, value))) return known;
+  if (known?.every((value) => fits(field, value)) === true) return known;
   const pool = BY_KIND[field.kind];
   if (pool === undefined) throw new Error(`no values for ${table.name}.${field.name}`);
   return pool;
