@@ -108,10 +108,10 @@ async function scaledOnly(deployment: Deployment, key: JobKey, index: number, de
 /** The response of a register proves nothing (nomad-api §3.3): a plan at the new index does. */
 async function prove(deployment: Deployment, key: JobKey, spec: JobSpec, deps: ApplyDeps): Promise<RegisterOutcome> {
   const plan = await deps.nomad.plan(spec);
-  if (plan.jobModifyIndex === deployment.baseIndex && judgeDrift(plan.diff, false) !== "none") {
+  if (provesApplied(plan.diff)) return record(deployment, key, plan, deps);
+  if (plan.jobModifyIndex === deployment.baseIndex)
     return { kind: "again", message: "Nomad took the register but the job did not change" };
-  }
-  return provesApplied(plan.diff) ? record(deployment, key, plan, deps) : judgeMoved(deployment, key, plan, deps);
+  return judgeMoved(deployment, key, plan, deps);
 }
 
 async function record(deployment: Deployment, key: JobKey, plan: PlanResult, deps: ApplyDeps): Promise<RegisterOutcome> {

@@ -85,6 +85,9 @@ export class ApplyController implements Reconciler<string> {
   /** Before the register every error that may heal is tried again until the time is over (operator §14.5). */
   private async failOrRethrow(deployment: Deployment, error: unknown): Promise<Result> {
     if (error instanceof TerminalError) return this.end(deployment, "fail", "integrity", error.message);
+    if (error instanceof NomadError && error.kind === "refused" && deployment.appliedIndex === undefined) {
+      return this.end(deployment, "fail", "register_refused", `Nomad refused the job: ${error.message}`);
+    }
     if (error instanceof NomadError && deployment.appliedIndex === undefined && (await this.isOver(deployment))) {
       return this.timedOutBeforeRegister(deployment, error.message);
     }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { NomadError } from "../model/errors.ts";
+import { NomadError, TerminalError } from "../model/errors.ts";
 import type { JobSpec } from "../model/nomad.ts";
 import { ann, endWorldsAfterEach, present, startWorld, stopWorld } from "../testkit/fakes/started-world.ts";
 import { key, service, type World } from "../testkit/fakes/world.ts";
@@ -196,6 +196,21 @@ describe("a Nomad that cannot answer", () => {
     expect(await latest(world)).toMatchObject({ state: "completed" });
   });
 
+  it("that refuses to plan a job is not asked again and again", async () => {
+    const world = await startWorld();
+    world.nomad.fault = (_when, call) => {
+      if (call.startsWith("plan"))
+        throw new NomadError("1 error occurred: Missing job datacenters", { kind: "refused", status: 500 });
+    };
+    await world.commit({ "web.hcl": service("web") });
+    await world.clock.advance(300_000);
+    expect(world.nomad.count("plan")).toBe(1);
+    expect(await world.operator.explain(key("web"))).toMatchObject({
+      verdict: "nomad_error",
+      message: expect.stringContaining("Missing job datacenters"),
+    });
+  });
+
   it("before the register ends the deployment only after the apply timeout, with the last cause", async () => {
     const world = await startWorld();
     world.nomad.fault = (when, call) => {
@@ -239,6 +254,18 @@ describe("a Nomad that cannot answer", () => {
     expect(await latest(world)).toMatchObject({ state: "completed" });
     expect(world.nomad.count("register")).toBe(1);
   });
+});
+
+it("S54: stored bytes that do not match their hash are not applied", async () => {
+  const world = await startWorld({}, { "web.hcl": service("web", { meta: { nops_policy: "approval" } }) });
+  const { id, specHash } = await latest(world);
+  Object.assign(world.store, {
+    deploymentSpec: () => Promise.reject(new TerminalError("the stored spec does not match its hash", { code: "integrity" })),
+  });
+  await world.operator.approve(id, specHash, undefined, ann);
+  await world.clock.advance(3_000);
+  expect(await latest(world)).toMatchObject({ state: "failed", reason: "integrity" });
+  expect(world.nomad.count("register")).toBe(0);
 });
 
 it("S55: what is registered is what was planned and approved, never parsed again", async () => {

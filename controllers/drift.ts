@@ -5,7 +5,7 @@
 
 import { engineActor, type FrozenHook, type NewDeployment } from "../model/deployment.ts";
 import type { DeclaredHook } from "../model/desired.ts";
-import { ConflictError } from "../model/errors.ts";
+import { ConflictError, NomadError } from "../model/errors.ts";
 import { revisionId } from "../model/hash.ts";
 import { type JobKey, splitJobKey } from "../model/job-key.ts";
 import { isRunning } from "../model/lifecycle.ts";
@@ -27,12 +27,14 @@ export interface DriftDeps {
   readonly live: LiveIndex;
   readonly store: CreationPort & MovePort & Pick<DriftPort, "refreshBase" | "dropLift">;
   readonly wakes: Wakes;
+  readonly namespaces: readonly string[];
   /** Window edges of jobs, in absolute time (design D10). */
   readonly edges: Pick<Schedule<JobKey>, "set" | "clear">;
 }
 
 /** A look at a job whose namespace has not been listed yet is made up for by the list; this is the net under it, ms. */
 const unlistedRecheckMs = 30_000;
+const refusedRecheckMs = 600_000;
 /** Passes that a person's request may take: dropping a lift, refreshing a base, planning anew, creating. */
 const mostRoundsNow = 6;
 
@@ -40,6 +42,7 @@ export class DriftController implements Reconciler<JobKey> {
   readonly name = "drift";
   private readonly deps: DriftDeps;
   /** What was last made known of a job to those that depend on it; without it two jobs could wake each other for ever. */
+  private creating: Promise<unknown> = Promise.resolve();
   private readonly told = new Map<JobKey, string>();
 
   constructor(deps: DriftDeps) {
@@ -68,6 +71,8 @@ export class DriftController implements Reconciler<JobKey> {
 
   async reconcile(key: JobKey, pass: Pass): Promise<Result> {
     const { namespace } = splitJobKey(key);
+    // What is in a namespace that nops no longer serves stays exactly as it is (operator §6.6).
+    if (!this.deps.namespaces.includes(namespace)) return settled;
     if (this.deps.desired.job(key) !== undefined && !this.deps.live.isListed(namespace)) {
       return recheck(unlistedRecheckMs, "the live jobs have not been listed yet");
     }
@@ -81,8 +86,11 @@ export class DriftController implements Reconciler<JobKey> {
     this.setEdge(key, decision, gathered.input.now);
     const result = await this.act(key, decision, gathered, pass);
     // A job that could not be compared is looked at again with backoff; what the stored facts alone decide was done above.
-    if (gathered.failure !== undefined) throw gathered.failure;
-    return result;
+    if (gathered.failure === undefined) return result;
+    // What Nomad refuses to plan it refuses again, until somebody changes the spec or the cluster.
+    if (gathered.failure instanceof NomadError && gathered.failure.kind === "refused")
+      return recheck(refusedRecheckMs, "Nomad refused the plan");
+    throw gathered.failure;
   }
 
   private setEdge(key: JobKey, decision: Decision, now: number): void {
@@ -136,8 +144,23 @@ export class DriftController implements Reconciler<JobKey> {
       this.deps.live.doubt(key);
       return recheck(0, "the planned spec has to be made anew");
     }
+    if (birth.state === "detected" && birth.windowLiftedBy === undefined)
+      return this.createBehindOthers(birth, () => this.store(key, birth, gathered.planned ?? birth.job.spec, verdict));
+    return this.store(key, birth, gathered.planned, verdict);
+  }
+
+  /** Automatic starts are counted one after another, so that passes side by side cannot together outrun the brake (design D32). */
+  private createBehindOthers(birth: Birth, create: () => Promise<Result>): Promise<Result> {
+    const turn = this.creating.then(async () =>
+      (await this.deps.gatherer.exceedsBrake(birth.job)) ? recheck(0, "the brake was reached") : create(),
+    );
+    this.creating = turn.catch(() => undefined);
+    return turn;
+  }
+
+  private async store(key: JobKey, birth: Birth, planned: JobSpec, verdict: CurrentVerdict): Promise<Result> {
     try {
-      const created = await this.deps.store.create(toNewDeployment(key, birth, gathered.planned, verdict));
+      const created = await this.deps.store.create(toNewDeployment(key, birth, planned, verdict));
       this.deps.wakes.moved(created);
     } catch (error) {
       if (!(error instanceof ConflictError)) throw error;

@@ -40,6 +40,9 @@ export interface GatherDeps {
 /** Reads everything that a decision about a job rests on. Looking changes nothing but the stored verdict (style §3.4). */
 export class Gatherer {
   private readonly deps: GatherDeps;
+  /** Why the last comparison of a job failed, and which move was found to be scaling: for pages, which ask Nomad nothing. */
+  private readonly failures = new Map<JobKey, unknown>();
+  private readonly scaledOnly = new Map<JobKey, string>();
 
   constructor(deps: GatherDeps) {
     this.deps = deps;
@@ -60,7 +63,7 @@ export class Gatherer {
       problem: compared.failure === undefined ? undefined : this.deps.redactor.text(messageOf(compared.failure)),
       baseUnmoved: compared.baseUnmoved,
       dependencies: job === undefined ? noDependencies : await this.dependenciesOf(job),
-      massChange: job === undefined ? false : await this.isMassChange(job, facts),
+      massChange: job !== undefined && facts.active === undefined && (await this.exceedsBrake(job)),
       ...(activity === undefined ? {} : { activity }),
     };
     return { input, planned: compared.planned, failure: compared.failure };
@@ -70,15 +73,23 @@ export class Gatherer {
     const running = facts.active !== undefined && isRunning(facts.active.state);
     if (depth === "memory" || running) {
       const verdict = this.deps.comparer.current(job, facts);
-      return { ...nothing, verdict, baseUnmoved: verdict !== undefined && verdict.jobModifyIndex === referenceIndex(job, facts) };
+      const reference = referenceIndex(job, facts);
+      const baseUnmoved =
+        verdict !== undefined &&
+        (verdict.jobModifyIndex === reference || this.scaledOnly.get(job.key) === `${reference} ${verdict.jobModifyIndex}`);
+      return { ...nothing, verdict, baseUnmoved, failure: verdict === undefined ? this.failures.get(job.key) : undefined };
     }
     try {
       const { verdict, planned } = await this.deps.comparer.compare(job, facts, depth === "fresh");
       const reference = referenceIndex(job, facts);
       const baseUnmoved =
         reference !== undefined && (await this.deps.comparer.baseUnmoved(job, reference, verdict.jobModifyIndex));
+      this.failures.delete(job.key);
+      if (baseUnmoved && reference !== verdict.jobModifyIndex)
+        this.scaledOnly.set(job.key, `${reference} ${verdict.jobModifyIndex}`);
       return { verdict, planned, baseUnmoved, failure: undefined };
     } catch (failure) {
+      this.failures.set(job.key, failure);
       return { ...nothing, failure };
     }
   }
@@ -95,7 +106,8 @@ export class Gatherer {
     if (job === undefined) return { key, wanted: undefined, deploys: false, latest: undefined, inSync: undefined };
     const facts = await this.deps.facts.jobFacts(key);
     const verdict = this.deps.comparer.current(job, facts);
-    const done = facts.latestCompleted?.specHash === job.specHash && verdict?.jobModifyIndex === 0;
+    const finite = job.spec.Type === "batch" || job.spec.Type === "sysbatch";
+    const done = finite && facts.latestCompleted?.specHash === job.specHash && verdict?.jobModifyIndex === 0;
     const inSync =
       verdict === undefined
         ? undefined
@@ -103,9 +115,10 @@ export class Gatherer {
     return { key, wanted: job.specHash, deploys: job.policy !== "none", latest: facts.latest, inSync };
   }
 
-  private async isMassChange(job: DesiredJob, facts: JobFacts): Promise<boolean> {
+  /** Whether one more automatic start of the job's commit is more than may be (design D32). */
+  async exceedsBrake(job: DesiredJob): Promise<boolean> {
     const limit = this.deps.settings.maxNewDeploymentsPerCycle;
-    if (limit === 0 || job.policy !== "auto" || facts.active !== undefined) return false;
+    if (limit === 0 || job.policy !== "auto") return false;
     return isMassChange(limit, await this.deps.facts.countAutomaticStarts(job.repository, job.commit.sha));
   }
 }

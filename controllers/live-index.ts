@@ -10,33 +10,36 @@ import type { JobStub } from "../model/nomad.ts";
  */
 export class LiveIndex {
   private readonly byNamespace = new Map<string, Map<JobKey, JobStub>>();
-  private readonly newer = new Map<JobKey, number>();
+  /** What was told since, with the raft index of the telling. */
+  private readonly newer = new Map<JobKey, { readonly index: number; readonly at: number }>();
   private readonly doubtful = new Set<JobKey>();
   private readonly listedTimes = new Map<string, number>();
+  private readonly listIndexes = new Map<string, number>();
 
-  /** A full list was read: returns the keys whose index is another than before, those that vanished included. */
-  listed(namespace: string, jobs: readonly JobStub[], at: number): JobKey[] {
+  /**
+   * A full list was read at raft index `listIndex`: returns the keys whose index is another than before, those that vanished included.
+   * An event later than the list stays true; after a server was restored from a snapshot the index goes back, and nothing does (nomad-api §17).
+   */
+  listed(namespace: string, jobs: readonly JobStub[], at: number, listIndex: number): JobKey[] {
     const before = this.byNamespace.get(namespace) ?? new Map<JobKey, JobStub>();
     const after = new Map(jobs.map((stub) => [jobKey(stub.Namespace, stub.ID), stub]));
-    const changed = [...new Set([...before.keys(), ...after.keys(), ...this.keysOf(namespace)])].filter(
-      (key) => this.index(key) !== (after.get(key)?.JobModifyIndex ?? 0),
-    );
-    for (const key of this.keysOf(namespace)) this.newer.delete(key);
+    const told = [...this.newer.keys()].filter((key) => splitJobKey(key).namespace === namespace);
+    const keys = new Set([...before.keys(), ...after.keys(), ...told]);
+    const indexes = new Map([...keys].map((key) => [key, this.index(key)]));
+    const wentBack = listIndex < (this.listIndexes.get(namespace) ?? 0);
+    for (const key of told) if (wentBack || (this.newer.get(key)?.at ?? 0) <= listIndex) this.newer.delete(key);
     for (const key of [...this.doubtful]) if (splitJobKey(key).namespace === namespace) this.doubtful.delete(key);
     this.byNamespace.set(namespace, after);
     this.listedTimes.set(namespace, at);
-    return changed;
+    this.listIndexes.set(namespace, listIndex);
+    return [...keys].filter((key) => indexes.get(key) !== this.index(key));
   }
 
-  private keysOf(namespace: string): JobKey[] {
-    return [...this.newer.keys()].filter((key) => splitJobKey(key).namespace === namespace);
-  }
-
-  /** An event or an answer told the index; 0: the job is gone. `true` when it is news. */
-  note(key: JobKey, index: number): boolean {
+  /** An event or an answer told the job's index; 0: it is gone. `toldAt`: raft index of the telling. `true` when it is news. */
+  note(key: JobKey, index: number, toldAt = index): boolean {
     const before = this.index(key);
     this.doubtful.delete(key);
-    this.newer.set(key, index);
+    this.newer.set(key, { index, at: toldAt });
     return before !== index;
   }
 
@@ -49,7 +52,7 @@ export class LiveIndex {
   index(key: JobKey): number | undefined {
     if (this.doubtful.has(key)) return undefined;
     const newer = this.newer.get(key);
-    if (newer !== undefined) return newer;
+    if (newer !== undefined) return newer.index;
     const { namespace } = splitJobKey(key);
     const listed = this.byNamespace.get(namespace);
     return listed === undefined ? undefined : (listed.get(key)?.JobModifyIndex ?? 0);

@@ -99,11 +99,13 @@ class Run {
     this.abort.abort(new Error("nops is stopping"));
     this.parts.timers.clearAll();
     this.parts.edges.clearAll();
+    const end = this.deps.clock.now() + graceMs;
+    const left = (): number => Math.max(0, end - this.deps.clock.now());
     const { source, drift, ...others } = this.parts.loops;
-    await source.drain(graceMs);
-    await drift.drain(graceMs);
+    await source.drain(left());
+    await drift.drain(left());
     // Whatever loop is added later is drained too: one that goes on would use a store that is closed.
-    await Promise.all(Object.values(others).map((loop) => loop.drain(graceMs)));
+    await Promise.all(Object.values(others).map((loop) => loop.drain(left())));
     await Promise.all(this.watches);
   }
 
@@ -124,13 +126,17 @@ class Run {
   setMode(mode: OperatorMode): void {
     this.parts.mode.current = mode;
     for (const job of this.parts.desired.managed()) this.parts.wakes.job(job.key);
-    void this.resume();
+    this.resume().catch((error: unknown) => {
+      this.deps.log.error("unfinished deployments could not be looked up", {
+        error: error instanceof Error ? error.message : String(error),
+      });
+    });
   }
 
   private onSignal(signal: NomadSignal): void {
     if (signal.kind === "listed") {
       const first = !this.parts.live.isListed(signal.namespace);
-      const changed = this.parts.live.listed(signal.namespace, signal.jobs, this.deps.clock.now());
+      const changed = this.parts.live.listed(signal.namespace, signal.jobs, this.deps.clock.now(), signal.index);
       for (const key of changed) this.wakeIfOurs(key);
       this.parts.loops.orphans.add("all", { afterMs: orphansAfterMs });
       if (first)
@@ -141,7 +147,7 @@ class Run {
     this.parts.wakes.signal(signal.key);
     if (signal.topic !== undefined && signal.topic !== "Job") return;
     if (signal.jobModifyIndex !== undefined) {
-      if (this.parts.live.note(signal.key, signal.jobModifyIndex)) this.wakeIfOurs(signal.key);
+      if (this.parts.live.note(signal.key, signal.jobModifyIndex, signal.index)) this.wakeIfOurs(signal.key);
       return;
     }
     this.parts.live.doubt(signal.key);

@@ -1,5 +1,7 @@
+import type { Clock } from "../model/clock.ts";
 import type { JobFile, JobSettings } from "../model/desired.ts";
-import { messageOf, NomadError } from "../model/errors.ts";
+import { formatDuration } from "../model/duration.ts";
+import { messageOf, NomadError, NopsError } from "../model/errors.ts";
 import { targetHash, withoutServerFields } from "../model/hash.ts";
 import { type JobKey, jobKey } from "../model/job-key.ts";
 import type { JobSpec } from "../model/nomad.ts";
@@ -27,6 +29,9 @@ export interface ParseOutcome {
   readonly firstError: Error | undefined;
 }
 
+/** How long a pass waits for the parse of one file, ms. */
+const patienceMs = 5_000;
+
 /** Functions of Nomad's HCL2 whose result differs from call to call (nomad-api §1, design D4). */
 const chance = /\b(?:uuidv4|bcrypt|timestamp|uuid)\s*\(/;
 
@@ -38,9 +43,12 @@ export class FileParser {
   private readonly cache = new Map<string, Parsed>();
   private readonly nomad: Pick<NomadPort, "parse">;
   private readonly concurrency: number;
+  private readonly clock: Clock;
+  private readonly inFlight = new Map<string, Promise<Parsed>>();
 
-  constructor(nomad: Pick<NomadPort, "parse">, concurrency: number) {
+  constructor(nomad: Pick<NomadPort, "parse">, concurrency: number, clock: Clock) {
     this.nomad = nomad;
+    this.clock = clock;
     this.concurrency = concurrency;
   }
 
@@ -77,9 +85,30 @@ export class FileParser {
   private async parse(file: JobFile, rules: ParseRules): Promise<Parsed> {
     const known = this.cache.get(file.contentHash);
     if (known !== undefined) return known;
-    const parsed = await this.ask(file, rules);
-    this.cache.set(file.contentHash, parsed);
-    return parsed;
+    return this.withPatience(this.inFlight.get(file.contentHash) ?? this.begin(file, rules));
+  }
+
+  /** Asks once for a content, however many passes want it, and keeps the answer also when nobody waits for it any more. */
+  private begin(file: JobFile, rules: ParseRules): Promise<Parsed> {
+    const asked = this.ask(file, rules)
+      .then((parsed) => {
+        this.cache.set(file.contentHash, parsed);
+        return parsed;
+      })
+      .finally(() => this.inFlight.delete(file.contentHash));
+    this.inFlight.set(file.contentHash, asked);
+    asked.catch(() => undefined);
+    return asked;
+  }
+
+  /** One slow parse holds up no other file (S50): its answer serves the next pass. */
+  private withPatience(asked: Promise<Parsed>): Promise<Parsed> {
+    return new Promise((resolve, reject) => {
+      const timer = this.clock.setTimer(patienceMs, () => {
+        reject(new NopsError(`no answer within ${formatDuration(patienceMs)}`, { code: "parse_slow" }));
+      });
+      asked.then(resolve, reject).finally(() => timer.cancel());
+    });
   }
 
   private async ask(file: JobFile, rules: ParseRules): Promise<Parsed> {

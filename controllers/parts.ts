@@ -69,7 +69,7 @@ export function buildParts(deps: OperatorDeps): Parts {
   };
   const orphans = new OrphanController({ store, nomad, desired, live, namespaces: settings.namespaces });
   const source = new SourceController({ git: deps.git, nomad, store, clock, redactor, settings, desired, onChange });
-  const drift = new DriftController({ gatherer, desired, live, store, wakes, edges });
+  const drift = new DriftController({ gatherer, desired, live, store, wakes, edges, namespaces: settings.namespaces });
   const loops = {
     source: startLoop(source, loopOptions(deps, 4)),
     drift: startLoop(drift, loopOptions(deps, settings.concurrency)),

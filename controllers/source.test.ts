@@ -204,6 +204,22 @@ describe("D36: what cannot be read", () => {
   });
 });
 
+it("S50: one slow parse delays no other file, and its answer is taken when it comes", async () => {
+  const world = await startWorld();
+  const real = world.nomad.parse.bind(world.nomad);
+  world.nomad.parse = async (source) => {
+    if (source.source.includes('"ID":"slow"')) await world.clock.sleep(30_000);
+    return real(source);
+  };
+  await world.commit({ "slow.hcl": service("slow"), "web.hcl": service("web") });
+  await world.clock.advance(5_000);
+  expect(await world.latest("web")).toMatchObject({ state: "completed" });
+  expect(main(world)?.issues).toMatchObject([{ file: "slow.hcl", message: expect.stringContaining("no answer within 5s") }]);
+  await world.clock.advance(40_000);
+  expect(await world.latest("slow")).toMatchObject({ state: "completed" });
+  expect(world.nomad.count("parse")).toBe(2);
+});
+
 it("records a rewritten history", async () => {
   const world = await startWorld({}, three);
   const real = world.git.fetch.bind(world.git);

@@ -57,7 +57,7 @@ export class SourceController implements Reconciler<string> {
 
   constructor(deps: SourceDeps) {
     this.deps = deps;
-    this.parser = new FileParser(deps.nomad, deps.settings.concurrency);
+    this.parser = new FileParser(deps.nomad, deps.settings.concurrency, deps.clock);
     this.states = new Map(deps.settings.repositories.map((settings) => [settings.name, emptyState(settings)]));
   }
 

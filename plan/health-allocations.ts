@@ -46,7 +46,7 @@ export function judgeAllocations(input: HealthInput, live: LiveJob): Health {
   ];
   const message = words.filter((word) => word !== "").join("; ");
   const moving = pendingEvaluations.length > 0 || placement !== "" || counts.some((count) => count.pending > 0);
-  if (over.length > 0 && !moving) return failed(over, counts, message);
+  if (over.length > 0 && !moving) return failed(over, counts, message, input.mode);
   if (nothingLeft(ours, counts, finite) && !moving)
     return { state: "failed", reason: "nothing_runs", message: `nothing of the job runs and nothing is pending; ${message}` };
   const goodEnough =
@@ -57,11 +57,12 @@ export function judgeAllocations(input: HealthInput, live: LiveJob): Health {
   return { state: "waiting", message, ...(goodEnough ? { goodEnough } : {}) };
 }
 
-function failed(over: readonly AllocationStub[], counts: readonly Count[], message: string): Health {
+function failed(over: readonly AllocationStub[], counts: readonly Count[], message: string, mode: HealthInput["mode"]): Health {
   const alive = counts.some((count) => count.running > 0);
   const first = over[0];
   if (first === undefined || alive) return { state: "failed", reason: "allocation_failed", message };
-  return { state: "failed", reason: "allocation_failed", message: `${explainAllocation(first)}; nothing else of the job runs` };
+  const reason = mode === "verify" ? "nothing_runs" : "allocation_failed";
+  return { state: "failed", reason, message: `${explainAllocation(first)}; nothing of the job runs and nothing is pending` };
 }
 
 /** All allocations of the version are over, and not by having done their work. */

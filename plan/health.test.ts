@@ -271,7 +271,7 @@ describe("verification (design D12)", () => {
     expect(judge({ mode: "verify", nomadDeployments: [over], allocations: [alloc()] }).state).toBe("healthy");
     expect(judge({ mode: "verify", nomadDeployments: [over], allocations: [alloc({ ClientStatus: "failed" })] })).toMatchObject({
       state: "failed",
-      reason: "allocation_failed",
+      reason: "nothing_runs",
     });
   });
 
