@@ -43,10 +43,11 @@ export class FileParser {
   private readonly cache = new Map<string, Parsed>();
   private readonly nomad: Pick<NomadPort, "parse">;
   private readonly concurrency: number;
-  private readonly clock: Clock;
+  private readonly clock: Clock | undefined;
   private readonly inFlight = new Map<string, Promise<Parsed>>();
 
-  constructor(nomad: Pick<NomadPort, "parse">, concurrency: number, clock: Clock) {
+  /** Without a clock every answer is waited for, however long it takes: for one-shot commands. */
+  constructor(nomad: Pick<NomadPort, "parse">, concurrency: number, clock?: Clock) {
     this.nomad = nomad;
     this.clock = clock;
     this.concurrency = concurrency;
@@ -103,8 +104,10 @@ export class FileParser {
 
   /** One slow parse holds up no other file (S50): its answer serves the next pass. */
   private withPatience(asked: Promise<Parsed>): Promise<Parsed> {
+    const { clock } = this;
+    if (clock === undefined) return asked;
     return new Promise((resolve, reject) => {
-      const timer = this.clock.setTimer(patienceMs, () => {
+      const timer = clock.setTimer(patienceMs, () => {
         reject(new NopsError(`no answer within ${formatDuration(patienceMs)}`, { code: "parse_slow" }));
       });
       asked.then(resolve, reject).finally(() => timer.cancel());
