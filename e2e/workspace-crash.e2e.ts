@@ -1,5 +1,5 @@
 /** A deploy that is killed at any write of its journal goes on where it stood (workspace §9.3, case 11). */
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterEach, describe, expect, it } from "vitest";
@@ -89,11 +89,89 @@ describe("SIGKILL at every write of a run of five steps", () => {
         status: "deployed",
         last_run: { status: "ok" },
       });
-      expect(readdirSync(join(folder.root, ".nops/deploy")).sort()).toEqual(["deploy.lock", "state.yml"]);
+      expect(readdirSync(join(folder.root, ".nops/deploy")).filter((name) => name.startsWith("."))).toEqual([]);
     }
     // Begin, the environment file, two first steps of services, five steps and the end: four operations each.
     expect(points).toBe(4 * 10);
   }, 600_000);
+});
+
+const five = {
+  "nops.workspace.yml": "project: shop\n",
+  "workspace/deploy.yml": `phases:\n  - name: p\n    steps:\n${["a", "b"].map((name) => `      - {name: ${name}, type: shell, cmd: 'echo ${name} >> ran.txt'}\n`).join("")}      - {name: c, type: shell, cmd: 'echo $$ > pid; echo c >> ran.txt; test -e go || sleep 60'}\n${["d", "e"].map((name) => `      - {name: ${name}, type: shell, cmd: 'echo ${name} >> ran.txt'}\n`).join("")}`,
+};
+
+function interrupted(): WorkspaceFolder {
+  const folder = workspaceFolder(five);
+  folders.push(folder);
+  return folder;
+}
+
+/** Whether a process still runs; one that only waits to be reaped does not. */
+function runs(pid: string): boolean {
+  try {
+    return !/^State:\s+[ZX]/m.test(readFileSync(`/proc/${pid.trim()}/status`, "utf8"));
+  } catch {
+    return false;
+  }
+}
+
+describe("signals", () => {
+  it.each(["SIGINT", "SIGTERM"] as const)(
+    "case 72: %s during step 3 of 5 leaves a consistent journal, a free lock and no child",
+    async (signal) => {
+      const folder = interrupted();
+      const running = folder.start(["deploy", "run", "-y"]);
+      await running.printed(/\[3\/5\] p\/c/);
+      while (!folder.has("pid") || folder.read("pid").trim() === "") await new Promise((resolve) => setTimeout(resolve, 20));
+      running.kill(signal);
+      const { code, stderr } = await running.finished;
+      expect(code, stderr).toBe(130);
+      expect(runs(folder.read("pid"))).toBe(false);
+      const { project } = parseJournal(folder.read(".nops/deploy/state.yml"));
+      expect(project.phases.p?.steps).toMatchObject({ a: { status: "ok" }, b: { status: "ok" }, c: { status: "failed" } });
+      expect(project.last_run?.status).toBe("failed");
+      folder.write({ go: "" });
+      const resumed = await folder.run(["deploy", "run", "-y", "--resume"]);
+      expect(resumed.code, resumed.stderr).toBe(0);
+      expect(ran(folder)).toEqual(["a", "b", "c", "c", "d", "e"]);
+    },
+  );
+
+  it("case 11, 71: after a kill -9 what was done is on disk, and nothing has to be cleaned up by hand", async () => {
+    const folder = interrupted();
+    const running = folder.start(["deploy", "run", "-y"]);
+    await running.printed(/✓ \[2\/5\] p\/b/);
+    running.kill("SIGKILL");
+    await running.finished;
+    const { project } = parseJournal(folder.read(".nops/deploy/state.yml"));
+    expect(project.phases.p?.steps).toMatchObject({ a: { status: "ok" }, b: { status: "ok" } });
+    expect(project.last_run?.status).toBe("in_progress");
+    const refused = await folder.run(["deploy", "run", "-y"]);
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toContain("--resume");
+    folder.write({ go: "" });
+    const resumed = await folder.run(["deploy", "run", "-y", "--resume"]);
+    expect(resumed.code, resumed.stderr).toBe(0);
+    expect(ran(folder).filter((name) => name === "a" || name === "b")).toEqual(["a", "b"]);
+  });
+
+  it("a second Ctrl-C ends at once, and takes a child that does not listen with it", async () => {
+    const folder = workspaceFolder({
+      ...five,
+      "workspace/deploy.yml":
+        "phases:\n  - name: p\n    steps:\n      - {name: deaf, type: shell, cmd: 'trap \"\" TERM INT; echo $$ > pid; while :; do sleep 0.1; done'}\n",
+    });
+    folders.push(folder);
+    const running = folder.start(["deploy", "run", "-y"]);
+    while (!folder.has("pid") || folder.read("pid").trim() === "") await new Promise((resolve) => setTimeout(resolve, 20));
+    running.kill("SIGINT");
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    running.kill("SIGINT");
+    expect((await running.finished).code).toBe(130);
+    for (let tries = 0; runs(folder.read("pid")) && tries < 50; tries++) await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(runs(folder.read("pid"))).toBe(false);
+  });
 });
 
 describe("two hundred starts at once", () => {

@@ -94,7 +94,7 @@ export async function ejectCommand(pipeline: "deploy" | "reset", flags: EjectFla
   if (existsSync(path) && flags.force !== true) {
     const inert = await isInert(flags, io, path, pipeline);
     throw new RefusedError(`${flags.out} is already there${inert ? " (inert: it has no phases)" : ""}`, {
-      code: "file_exists",
+      code: "eject_exists",
       hint: "--force overwrites it",
     });
   }

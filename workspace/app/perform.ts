@@ -1,4 +1,4 @@
-import { NopsError } from "../../model/errors.ts";
+import { NopsError, RefusedError } from "../../model/errors.ts";
 import { builtins } from "../builtins/registry.ts";
 import type { StepContext, StepIdentity } from "../builtins/types.ts";
 import type { DeployPlan } from "../pipeline/deploy.ts";
@@ -116,6 +116,7 @@ export async function preflight(session: Session, plan: ResolvedPlan): Promise<v
 /** The error that ends a command whose pipeline failed; everything was said by its events. */
 export function pipelineError(result: RunResult): NopsError {
   const message = result.interrupted ? "interrupted; what was done is recorded" : (result.error ?? "failed");
+  if (result.refused !== undefined) return new RefusedError(message, { code: result.refused });
   const hint = result.interrupted ? "`nops deploy run --resume` goes on" : undefined;
   return new NopsError(message, { code: "pipeline_failed", ...(hint === undefined ? {} : { hint }) });
 }

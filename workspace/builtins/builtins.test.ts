@@ -51,9 +51,11 @@ describe("nomad_job_run", () => {
   it("refuses a job that the operator manages", async () => {
     const nomad = fakeNomad();
     const managed = { "a.json": job("a", { Meta: { nops_managed: "true" } }) };
-    expect(await failure(withStep("nomad_job_run", { file: "a.json" }, managed, { nomad }).deploy())).toContain(
-      "managed by the operator",
-    );
+    await expect(withStep("nomad_job_run", { file: "a.json" }, managed, { nomad }).deploy()).rejects.toMatchObject({
+      name: "RefusedError",
+      code: "operator_owned",
+      message: expect.stringContaining("managed by the operator"),
+    });
     expect(nomad.writes).toEqual([]);
   });
   it("puts the job into the namespace of step, file, service or project, in this order", async () => {

@@ -1,10 +1,13 @@
+import { execFile } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { tempFolder } from "../../testkit/temp-folder.ts";
 import { createJournalStore, dropService } from "./journal.ts";
 import { emptyJournal, type Journal } from "./types.ts";
 
+const execFileAsync = promisify(execFile);
 const step = { status: "ok", finished_at: "2026-02-03T10:00:30Z", action_hash: "b0f2", duration_ms: 8120 } as const;
 
 function full(): Journal {
@@ -109,6 +112,25 @@ describe("journal file", () => {
     expect(() => blocked.save(full())).toThrow();
     expect(readdirSync(dirname(journal.path)).sort()).toEqual(["blocked", "state.yml"]);
   });
+  it("case 10: a reader never sees a torn file while another process writes", async () => {
+    const journal = store();
+    const one = full();
+    const other = full();
+    other.project.config_hash = "f".repeat(4_000);
+    journal.save(one);
+    // The reader is a process of its own, so that it looks at any instant.
+    const script =
+      'const fs=require("fs");let n=0;for(const end=Date.now()+60000;Date.now()<end&&!fs.existsSync(process.argv[2]);n++){const t=fs.readFileSync(process.argv[1],"utf8");if(!t.startsWith("schema_version")||!t.endsWith("}\\n")){console.log("torn");process.exit(1)}}console.log(n)';
+    const done = join(dirname(journal.path), "done");
+    const reader = execFileAsync(process.execPath, ["-e", script, journal.path, done]);
+    for (let write = 0; write < 1_000; write++) {
+      journal.save(write % 2 === 0 ? other : one);
+      if (write % 50 === 0) await new Promise((resolve) => setImmediate(resolve));
+    }
+    writeFileSync(done, "");
+    expect(Number((await reader).stdout)).toBeGreaterThan(0);
+    expect(journal.load()).toEqual(one);
+  }, 60_000);
   it("sets unreadable content aside", () => {
     const journal = store();
     mkdirSync(dirname(journal.path), { recursive: true });

@@ -1,5 +1,5 @@
 import { type Clock, toInstant } from "../../model/clock.ts";
-import { messageOf, NopsError } from "../../model/errors.ts";
+import { messageOf, NopsError, RefusedError } from "../../model/errors.ts";
 import type { ResolvedGroup, ResolvedPhase, ResolvedPlan, ResolvedStep } from "../pipeline/types.ts";
 import { stepsOf } from "../pipeline/types.ts";
 import { conditionHolds, describeCondition } from "./conditions.ts";
@@ -39,6 +39,8 @@ export interface RunResult {
   readonly counts: Counts;
   /** Why the run ended early. */
   readonly error: string | undefined;
+  /** Code of the rule by which the failed step was refused (exit code 3), when it was. */
+  readonly refused: string | undefined;
   readonly interrupted: boolean;
 }
 
@@ -67,10 +69,12 @@ export async function runPipeline(input: RunnerInput): Promise<RunResult> {
   input.sink({ event: "run_started", pipeline: input.plan.pipeline, ...service, total: state.total, at: at() });
   input.recorder.begin();
   let error: string | undefined;
+  let refused: string | undefined;
   try {
     for (const phase of input.plan.phases) await runPhase(state, phase);
   } catch (thrown) {
     error = messageOf(thrown);
+    if (thrown instanceof Error && thrown.cause instanceof RefusedError) refused = thrown.cause.code;
     if (!(thrown instanceof NopsError) && !input.signal.aborted)
       input.sink({ event: "notice", level: "warning", message: error });
   }
@@ -84,7 +88,7 @@ export async function runPipeline(input: RunnerInput): Promise<RunResult> {
     ...(error === undefined ? {} : { error }),
     at: at(),
   });
-  return { ok, counts: state.counts, error, interrupted: input.signal.aborted };
+  return { ok, counts: state.counts, error, refused, interrupted: input.signal.aborted };
 }
 
 async function runPhase(state: RunState, phase: ResolvedPhase): Promise<void> {
@@ -136,7 +140,7 @@ export async function runStep(state: RunState, step: ResolvedStep, run: StepRun)
     try {
       gate = state.probe(step);
     } catch (error) {
-      return fail(state, step, messageOf(error), 0, decision?.words ?? "");
+      return fail(state, step, error, 0, decision?.words ?? "");
     }
     if (!gate.open) return skip(state, step, gate.words);
   }
@@ -173,7 +177,7 @@ async function perform(state: RunState, step: ResolvedStep, run: StepRun, decisi
     }
   } catch (error) {
     held.forEach(emit);
-    return fail(state, step, messageOf(error), clock.now() - began, words);
+    return fail(state, step, error, clock.now() - began, words);
   }
   held.forEach(emit);
   const outcome = decision?.reason === "revalidate" ? "revalidated" : "executed";
@@ -215,11 +219,12 @@ function keep(state: RunState, step: ResolvedStep, decision: Decision): void {
   report(state, step, "skipped", decision.words, 0);
 }
 
-function fail(state: RunState, step: ResolvedStep, message: string, durationMs: number, words: string): void {
+function fail(state: RunState, step: ResolvedStep, cause: unknown, durationMs: number, words: string): void {
+  const message = messageOf(cause);
   const tolerated = step.continueOnError && !state.signal.aborted;
   state.recorder.done(step, { status: "failed", durationMs, tolerated });
   report(state, step, "failed", words, durationMs, { error: message, tolerated });
-  if (!tolerated) throw new NopsError(`step ${step.address}: ${message}`, { code: "step_failed" });
+  if (!tolerated) throw new NopsError(`step ${step.address}: ${message}`, { code: "step_failed", cause });
 }
 
 function report(
