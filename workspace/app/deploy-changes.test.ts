@@ -30,7 +30,6 @@ describe("what a change re-runs", () => {
   it("case 31: a variable that a step uses runs it again, with --service too", async () => {
     const workspace = testWorkspace({
       "nops.workspace.yml": "project: shop\nvars: {word: one}\n",
-      // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference of the workspace
       "workspace/services/a/deploy.yml": pipeline("go", "      - {name: s, type: shell, cmd: 'echo ${vars.word} >> ran.txt'}\n"),
     });
     await workspace.deploy();
@@ -46,7 +45,6 @@ describe("what a change re-runs", () => {
   it("case 33: the same secret from elsewhere changes nothing, another value does", async () => {
     const files = {
       "nops.workspace.yml": "project: shop\nsecrets: {KEY: {env: ONE}}\n",
-      // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference of the workspace
       "workspace/deploy.yml": pipeline("p", "      - {name: s, type: shell, cmd: 'echo ran-${secrets.KEY} >> ran.txt'}\n"),
     };
     const workspace = testWorkspace(files);

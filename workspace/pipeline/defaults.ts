@@ -16,7 +16,6 @@ export function defaultDeploy(anyJob: boolean): readonly PhaseYaml[] {
     {
       name: "post-deploy",
       untracked: true,
-      // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference of the workspace, rendered with the plan
       steps: [{ name: "done", type: "builtin", cmd: "message", with: { level: "success", text: "${project.name} is deployed" } }],
     },
   ];
@@ -38,7 +37,6 @@ export const defaultReset: readonly PhaseYaml[] = [
     name: "pre",
     untracked: true,
     steps: [
-      // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference of the workspace, rendered with the plan
       { name: "confirm", type: "builtin", cmd: "confirm", with: { message: "Remove every job of ${project.name} from Nomad?" } },
     ],
   },
