@@ -4,17 +4,15 @@
  */
 import type {
   Actor,
-  Approval,
   Deployment,
   DeploymentSpec,
   FrozenHook,
-  HookRun,
   Move,
   NewDeployment,
   Pause,
   WindowLift,
 } from "../model/deployment.ts";
-import type { Commit, DesiredJob, JobFile, JobSettings, RepositorySnapshot } from "../model/desired.ts";
+import type { Commit, DesiredJob, JobFile, JobSettings } from "../model/desired.ts";
 import type { JobFacts, Verdict } from "../model/facts.ts";
 import { jobKey } from "../model/job-key.ts";
 import type { JobDiff, JobSpec, LiveJob, TaskGroupSpec } from "../model/nomad.ts";
@@ -197,33 +195,6 @@ export function aDeployment(over: Partial<Deployment> = {}): Deployment {
   };
 }
 
-/** A hook run in `dispatching`. */
-export function aHookRun(over: Partial<HookRun> = {}): HookRun {
-  const deploymentId = over.deploymentId ?? "01JN8Z2V00000000000000000A";
-  const phase = over.phase ?? "pre";
-  const position = over.position ?? 0;
-  return {
-    id: "01JN8Z2V00000000000000000R",
-    deploymentId,
-    phase,
-    position,
-    hookId: "migrate",
-    revisionId: "migrate-cccccccc",
-    token: `${deploymentId}:${phase}:${position}`,
-    dispatchedJobId: undefined,
-    state: "dispatching",
-    timeoutMs: 300_000,
-    error: undefined,
-    logTail: undefined,
-    startedAt: builtAt,
-    finishedAt: undefined,
-    searchingSince: undefined,
-    resolution: undefined,
-    resolvedBy: undefined,
-    ...over,
-  };
-}
-
 /** A move with a plain message. */
 export function aMove(over: Partial<Move> = {}): Move {
   return {
@@ -231,19 +202,6 @@ export function aMove(over: Partial<Move> = {}): Move {
     actor: { name: "nops", kind: "engine", identity: "nops" },
     reason: "ready",
     message: "nothing stands in the way",
-    ...over,
-  };
-}
-
-/** An approval of the built deployment. */
-export function anApproval(over: Partial<Approval> = {}): Approval {
-  return {
-    deploymentId: "01JN8Z2V00000000000000000A",
-    specHash: hashOf("a"),
-    actor: "ada",
-    identity: "oidc:https://id.example.com:ada",
-    comment: undefined,
-    at: builtAt,
     ...over,
   };
 }
@@ -353,9 +311,4 @@ export function aDesiredJob(over: Partial<DesiredJob> = {}): DesiredJob {
     specHash: hashOf("a"),
     ...over,
   };
-}
-
-/** A repository with the built job file. */
-export function aSnapshot(over: Partial<RepositorySnapshot> = {}): RepositorySnapshot {
-  return { repository: "main", commit: aCommit(), files: [aJobFile()], broken: [], warnings: [], ...over };
 }
