@@ -31,6 +31,16 @@ describe("substituteCounts", () => {
     expect(result.TaskGroups?.map((each) => each.Count)).toEqual([7, 2, 3]);
   });
 
+  it.each([
+    [0, 2],
+    [3, 3],
+    [99, 5],
+  ])("brings a live count of %i within what git's block allows: %i", (count, expected) => {
+    const bounds = { Min: 2, Max: 5 };
+    const result = substituteCounts(job(group("a", 2, bounds)), live(9, [group("a", count)]));
+    expect(result.TaskGroups?.[0]?.Count).toBe(expected);
+  });
+
   it("leaves a spec without scaling, or without a live job, as it is", () => {
     const spec = job(group("a", 2));
     expect(substituteCounts(spec, live(9, [group("a", 7)]))).toBe(spec);

@@ -10,15 +10,24 @@ function isScaled(group: TaskGroupSpec): boolean {
   return group.Scaling !== null && group.Scaling !== undefined;
 }
 
-/** The spec with the live count of each group that has a `scaling` block; other groups keep git's count (design D6). */
+/**
+ * The spec with the live count of each group that has a `scaling` block; other groups keep git's count (design D6). A live count outside of
+ * what git's block allows goes to the nearest bound: Nomad refuses a count beyond the bounds, and the job could never be deployed again.
+ */
 export function substituteCounts(spec: JobSpec, live: JobSpec | undefined): JobSpec {
   if (live === undefined || !hasScaling(spec)) return spec;
   const counts = new Map((live.TaskGroups ?? []).map((group) => [group.Name, group.Count]));
   const groups = (spec.TaskGroups ?? []).map((group) => {
     const count = counts.get(group.Name);
-    return isScaled(group) && count !== null && count !== undefined ? { ...group, Count: count } : group;
+    return isScaled(group) && count !== null && count !== undefined ? { ...group, Count: withinBounds(count, group) } : group;
   });
   return { ...spec, TaskGroups: groups };
+}
+
+function withinBounds(count: number, group: TaskGroupSpec): number {
+  const { Min: min, Max: max } = group.Scaling ?? {};
+  const raised = typeof min === "number" ? Math.max(count, min) : count;
+  return typeof max === "number" ? Math.min(raised, max) : raised;
 }
 
 /**
