@@ -15,10 +15,21 @@ afterEach(async () => {
   for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
 });
 
+/** Bytes that do not shrink when they are packed. */
+function noise(length: number): Buffer {
+  const bytes = Buffer.alloc(length);
+  let state = 1;
+  for (let at = 0; at < length; at++) {
+    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
+    bytes[at] = state >> 16;
+  }
+  return bytes;
+}
+
 async function setUp(limits: Partial<GitLimits> = {}) {
   const repository = await createTempRepository({ bare: true });
   cleanUps.push(repository.remove);
-  const first = await repository.commit({ files: { "jobs/a.hcl": "one", "jobs/big": "x".repeat(100_000) } });
+  const first = await repository.commit({ files: { "jobs/a.hcl": "one", "jobs/big": noise(100_000) } });
   const server = await repository.serveHttp();
   const data = await mkdtemp(join(tmpdir(), "nops-cache-"));
   cleanUps.push(() => rm(data, { recursive: true, force: true }));
@@ -114,13 +125,19 @@ describe("RemoteCache", () => {
     server.fault = undefined;
     expect(await content("jobs/a.hcl")).toBe("one");
     await repository.commit({
-      files: { "jobs/a.hcl": "two", more: Buffer.from(Array.from({ length: 3_000 }, (__, at) => (at * 7919) % 251)) },
+      files: { "jobs/a.hcl": "two", more: noise(3_000) },
     });
     server.fault = fault;
     await expect(update()).rejects.toMatchObject({ name: "GitError", kind });
     server.fault = undefined;
     expect(await content("jobs/a.hcl")).toBe("two");
     expect(await readdir(join(data, "git"))).toEqual(["main"]);
+  });
+
+  it("refuses a pack with an object beyond the limit before it is unpacked (S43)", async () => {
+    const { update, data } = await setUp({ objectBytes: 50_000 });
+    await expect(update()).rejects.toMatchObject({ kind: "too_large", message: expect.stringContaining("an object of 98 KiB") });
+    expect(await readdir(join(data, "git", ".new-main", "objects", "pack")).catch(() => [])).toEqual([]);
   });
 
   it("repairs a cache whose last fetch was killed before the pack was there", async () => {
@@ -150,9 +167,8 @@ describe("RemoteCache", () => {
 
   it("clones shallow instead of fetching a long history", async () => {
     const { repository, server, content, first } = await setUp({ laterPackBytes: 5_000 });
-    const noise = (seed: number) => Buffer.from(Array.from({ length: 4_000 }, (_, at) => (at * at * seed) % 256));
     const side = await repository.commit({ files: { "jobs/big": "small" }, branch: "side", parents: [first] });
-    for (let at = 0; at < 20; at++) await repository.commit({ files: { noise: noise(7919 + at) } });
+    for (let at = 0; at < 20; at++) await repository.commit({ files: { noise: noise(4_000 + at) } });
     await content("jobs/a.hcl");
     const before = await repository.head();
     await repository.commit({ files: { "jobs/a.hcl": "merged" }, parents: [before, side] });

@@ -47,8 +47,8 @@ class LooseObjects implements GitObjects {
   missing({ wants, haves, shallow, depth }: PackRequest) {
     const had = this.#history(haves, Number.POSITIVE_INFINITY, new Set(shallow));
     const seen = new Set<string>();
-    // As git's own server: the trees of all commits of the client are taken as known only at its tips.
-    for (const sha of haves) this.#collectTree(this.#treeOf(sha), seen);
+    // As git's own server: trees of the client are taken as known only at its tips, and not at all when the history is cut.
+    if (depth === undefined) for (const sha of haves) this.#collectTree(this.#treeOf(sha), seen);
     const known = new Set(seen);
     const wanted = this.#history(wants, depth ?? Number.POSITIVE_INFINITY, had.commits);
     for (const sha of wanted.commits) {
