@@ -10,7 +10,7 @@ interface Stub {
 /** Hooks: in order, once, bounded; a failure before the register leaves the job untouched, one after it undoes nothing. */
 export function hookCases(world: () => SuiteWorld): void {
   async function runsOf(hook: string): Promise<number> {
-    const jobs = await world().nomad<readonly Stub[]>("GET", "/v1/jobs?prefix=" + hook);
+    const jobs = await world().nomad<readonly Stub[]>("GET", `/v1/jobs?prefix=${hook}`);
     return jobs.filter((job) => job.ParentID !== "").length;
   }
 
