@@ -166,14 +166,21 @@ describe("RemoteCache", () => {
   });
 
   it("clones shallow instead of fetching a long history", async () => {
-    const { repository, server, content, first } = await setUp({ laterPackBytes: 5_000 });
-    const side = await repository.commit({ files: { "jobs/big": "small" }, branch: "side", parents: [first] });
-    for (let at = 0; at < 20; at++) await repository.commit({ files: { noise: noise(4_000 + at) } });
+    const { repository, server, content, packs } = await setUp({ laterPackBytes: 5_000 });
+    for (let at = 0; at < 20; at++) await repository.commit({ files: { noise: noise(20_000 + at) } });
+    const side = await repository.commit({
+      files: { "jobs/side.hcl": "side" },
+      branch: "side",
+      parents: [await repository.head()],
+    });
+    await repository.commit({ files: { noise: null } });
     await content("jobs/a.hcl");
-    const before = await repository.head();
-    await repository.commit({ files: { "jobs/a.hcl": "merged" }, parents: [before, side] });
+    await repository.commit({ files: { "jobs/a.hcl": "merged" }, parents: [await repository.head(), side] });
     expect(await content("jobs/a.hcl")).toBe("merged");
-    expect(sent(server).at(-1)).toBeLessThan(20_000);
+    const [clone, fetch, again] = sent(server);
+    expect(fetch).toBeGreaterThan(2 * (clone ?? 0));
+    expect(again).toBeLessThan(1.1 * (clone ?? 0));
+    expect(await packs()).toHaveLength(1);
   });
 
   it("follows a forced push and proves it when the history is whole (S45)", async () => {
