@@ -1,3 +1,5 @@
+import { rmSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { testWorkspace } from "../../testkit/workspace.ts";
 import { failure, pipeline, ran, say, shellStep, twoServices, withServices } from "../../testkit/workspace-steps.ts";
@@ -21,6 +23,66 @@ describe("failures and resuming", () => {
     expect(services.a?.phases.go?.steps.a3).toBeUndefined();
     expect(project.last_run?.status).toBe("failed");
     expect(project.last_run?.finished_at).toBeDefined();
+  });
+  it("a killed run whose services were done already ends well, though their steps are only skipped", async () => {
+    const workspace = testWorkspace(twoServices);
+    await workspace.deploy();
+    // What a kill in the last step leaves: records of all services, none of them finished.
+    workspace.session().store.mutate((journal) => {
+      for (const service of Object.values(journal.services)) {
+        service.status = "not_deployed";
+        service.last_run = { status: "in_progress", started_at: "t" };
+      }
+      journal.project.status = "not_deployed";
+      journal.project.last_run = { status: "in_progress", started_at: "t" };
+      delete journal.project.phases.verify;
+      return true;
+    });
+    expect(await failure(workspace.deploy())).toContain("did not complete");
+    ran(workspace);
+    await workspace.deploy({ resume: true });
+    expect(ran(workspace)).toEqual(["smoke"]);
+    const { project, services } = workspace.journal();
+    expect(project).toMatchObject({ status: "deployed", last_run: { status: "ok" } });
+    expect(services).toMatchObject({ a: { status: "deployed", last_run: { status: "ok" } }, b: { status: "deployed" } });
+  });
+  it("a leftover run counts as incomplete, whatever the status says", async () => {
+    const workspace = testWorkspace(twoServices);
+    await workspace.deploy();
+    workspace.session().store.mutate((journal) => {
+      journal.project.last_run = { status: "in_progress", started_at: "t" };
+      return true;
+    });
+    expect(await failure(workspace.deploy())).toContain("did not complete");
+  });
+  it("after a change of configuration a resumed run trusts no record from before it", async () => {
+    const gate = "      - {name: gate, type: shell, cmd: 'test ! -e shut'}\n";
+    const workspace = testWorkspace({ "workspace/services/a/deploy.yml": pipeline("go", gate, shellStep("a2")) });
+    await workspace.deploy();
+    ran(workspace);
+    workspace.write({ shut: "", "workspace/services/a/service.yml": "type: tool\n" });
+    await failure(workspace.deploy());
+    rmSync(join(workspace.root, "shut"));
+    await workspace.deploy({ resume: true });
+    expect(ran(workspace)).toEqual(["a2"]);
+  });
+  it("records without a stamp are worth nothing", async () => {
+    const workspace = testWorkspace(twoServices);
+    await workspace.deploy();
+    ran(workspace);
+    workspace.session().store.mutate((journal) => {
+      delete journal.services.a?.config_hash;
+      return true;
+    });
+    await workspace.deploy();
+    expect(ran(workspace)).toEqual(["a1", "a2"]);
+  });
+  it("a failed step that left the plan without a change of configuration does not haunt its phase", async () => {
+    const bad = `      - {name: bad, type: shell, cmd: 'false', when: {type: template, expr: '\${env.BAD} == 1'}}\n`;
+    const workspace = testWorkspace({ "workspace/services/a/deploy.yml": pipeline("go", bad, shellStep("a2")) });
+    await failure(workspace.deploy({ env: { BAD: "1" } }));
+    await workspace.deploy({ resume: true, env: { BAD: "0" } });
+    expect(workspace.journal().services.a).toMatchObject({ status: "deployed", phases: { go: { status: "ok" } } });
   });
   it("case 78: the next run without a word refuses and names both ways", async () => {
     const workspace = testWorkspace(flaky);

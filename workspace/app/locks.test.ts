@@ -71,6 +71,18 @@ describe("project locks", () => {
     outcome.lock.release();
     expect(await withLocks(host(workspace), bothLocks, nothing)).toBe("done");
   });
+  it("are taken deploy first and given back in reverse", async () => {
+    const order: string[] = [];
+    const lock: FileLock = {
+      acquire(path) {
+        const name = path.endsWith("deploy.lock") ? "deploy" : "snapshot";
+        order.push(`take ${name}`);
+        return { held: true, lock: { release: () => void order.push(`release ${name}`) }, stalePid: undefined };
+      },
+    };
+    await withLocks({ root: "/nowhere", lock }, bothLocks, nothing);
+    expect(order).toEqual(["take deploy", "take snapshot", "release snapshot", "release deploy"]);
+  });
   it("are given back when the work fails", async () => {
     const workspace = testWorkspace({});
     await expect(withLocks(host(workspace), bothLocks, () => Promise.reject(new Error("no")))).rejects.toThrow("no");

@@ -52,6 +52,8 @@ export function createRecorder(input: RecorderInput): Recorder {
   const { journal, deploy, clock } = input;
   const full = deploy.service === undefined;
   const seen = new Set<string>();
+  /** Services that a former run left unfinished and whose steps are all there now. */
+  const left = new Set<string>();
   const handled = new Set<string>();
   const startedAt = toInstant(clock.now());
   let failure: unknown;
@@ -90,7 +92,12 @@ export function createRecorder(input: RecorderInput): Recorder {
       open(step.scope);
       if (first) flush();
     },
-    kept: (step) => void handled.add(step.address),
+    kept(step) {
+      handled.add(step.address);
+      const service = step.scope === undefined ? undefined : journal.services[step.scope];
+      if (step.scope === undefined || service === undefined) return;
+      if (service.status !== "deployed" || service.last_run?.status !== "ok") left.add(step.scope);
+    },
     done(step, result) {
       handled.add(step.address);
       const record = open(step.scope);
@@ -110,7 +117,7 @@ export function createRecorder(input: RecorderInput): Recorder {
     finish(ok) {
       const complete = (scope: string): boolean =>
         stepsOf(deploy.plan).every((step) => step.scope !== scope || handled.has(step.address));
-      for (const scope of seen) finishService(journal, scope, complete(scope), now());
+      for (const scope of new Set([...seen, ...left])) finishService(journal, scope, complete(scope), now());
       if (full) finishProject(journal, input, ok, { startedAt, finishedAt: now() });
       journal.project.status = projectStatus(journal, new Set(deploy.tracked));
       flush();
