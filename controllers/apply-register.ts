@@ -2,10 +2,10 @@ import { toInstant } from "../model/clock.ts";
 import type { Deployment, DeploymentSpec } from "../model/deployment.ts";
 import { messageOf, NomadError } from "../model/errors.ts";
 import { type JobKey, jobKey } from "../model/job-key.ts";
-import type { JobSpec, PlanResult, Submission } from "../model/nomad.ts";
+import type { JobSpec, LiveJob, PlanResult, Submission } from "../model/nomad.ts";
 import type { ReasonCode } from "../model/reasons.ts";
 import { judgeDrift, provesApplied } from "../plan/drift.ts";
-import { hasScaling, movedOnlyByScale, substituteCounts } from "../plan/scaling.ts";
+import { hasScaling, onlyScaledBetween, substituteCounts } from "../plan/scaling.ts";
 import type { Pass } from "../queue/reconciler.ts";
 import type { ApplyDeps } from "./apply-deps.ts";
 
@@ -79,14 +79,30 @@ async function register(
 /** The first line of an HCL source tells Nomad's UI, and a restored database, whose deployment made the version (design D3, D34). */
 export function stamped(deployment: Deployment, submission: Submission): Submission {
   if (submission.format !== "hcl2") return submission;
-  return { ...submission, source: `# nops: deployment=${deployment.id} commit=${deployment.commitSha}\n${submission.source}` };
+  return { ...submission, source: `${stampOf(deployment)}${deployment.commitSha}\n${submission.source}` };
+}
+
+function stampOf(deployment: Deployment): string {
+  return `# nops: deployment=${deployment.id} commit=`;
 }
 
 /** Somebody wrote since detection: we, before a crash or a lost answer; or an autoscaler; or anybody else. */
 async function judgeMoved(deployment: Deployment, key: JobKey, plan: PlanResult, deps: ApplyDeps): Promise<RegisterOutcome> {
   const drift = judgeDrift(plan.diff, false);
   if (drift === "none" || drift === "unknown") return record(deployment, key, plan, deps);
-  if (await scaledOnly(deployment, key, plan.jobModifyIndex, deps)) {
+  const versions = plan.jobModifyIndex === 0 ? [] : await deps.nomad.jobVersions(key);
+  const ours = await versionOf(deployment, key, versions, deps);
+  if (ours !== undefined) {
+    // It was registered and then changed, by auto_revert or by a person; health tells which (nomad-api §3.7).
+    await deps.store.recordApplied(deployment.id, deployment.version, {
+      index: ours.JobModifyIndex,
+      jobVersion: ours.Version,
+      evalId: undefined,
+    });
+    return { kind: "applied" };
+  }
+  const { spec } = await deps.store.deploymentSpec(deployment.id);
+  if (hasScaling(spec) && onlyScaledBetween(versions, deployment.baseIndex, plan.jobModifyIndex)) {
     await deps.store.refreshBase(deployment.id, deployment.version, plan.jobModifyIndex);
     return { kind: "again", message: "only the scale moved; the base was refreshed", afterMs: 0 };
   }
@@ -96,13 +112,19 @@ async function judgeMoved(deployment: Deployment, key: JobKey, plan: PlanResult,
   return { kind: "failed", reason: "conflict", message };
 }
 
-async function scaledOnly(deployment: Deployment, key: JobKey, index: number, deps: ApplyDeps): Promise<boolean> {
-  const stored = await deps.store.deploymentSpec(deployment.id);
-  if (!hasScaling(stored.spec) || index === 0) return false;
-  const versions = await deps.nomad.jobVersions(key);
-  const before = versions.find((version) => version.JobModifyIndex === deployment.baseIndex);
-  const now = versions.find((version) => version.JobModifyIndex === index);
-  return before !== undefined && now !== undefined && movedOnlyByScale(before, now);
+/** The version that our own register made, known by the stamp in its source; later versions may have inherited that source. */
+async function versionOf(
+  deployment: Deployment,
+  key: JobKey,
+  versions: readonly LiveJob[],
+  deps: ApplyDeps,
+): Promise<LiveJob | undefined> {
+  const later = versions.filter((version) => version.JobModifyIndex > deployment.baseIndex);
+  for (const version of later.toSorted((a, b) => a.JobModifyIndex - b.JobModifyIndex)) {
+    const submission = await deps.nomad.readSubmission(key, version.Version);
+    if (submission?.Source.startsWith(stampOf(deployment)) === true) return version;
+  }
+  return undefined;
 }
 
 /** The response of a register proves nothing (nomad-api §3.3): a plan at the new index does. */

@@ -4,7 +4,7 @@ import type { JobFacts, Verdict } from "../model/facts.ts";
 import type { JobSpec, LiveJob, PlanResult } from "../model/nomad.ts";
 import type { Redactor } from "../model/redact.ts";
 import { blindSpotsDiffer, judgeDrift } from "../plan/drift.ts";
-import { hasScaling, movedOnlyByScale, substituteCounts } from "../plan/scaling.ts";
+import { hasScaling, onlyScaledBetween, substituteCounts } from "../plan/scaling.ts";
 import type { LiveIndex } from "./live-index.ts";
 import type { DriftPort, NomadPort } from "./ports.ts";
 
@@ -96,9 +96,6 @@ export class Comparer {
   async baseUnmoved(job: DesiredJob, baseIndex: number, index: number): Promise<boolean> {
     if (baseIndex === index) return true;
     if (!hasScaling(job.spec) || index === 0) return false;
-    const versions = await this.nomad.jobVersions(job.key);
-    const before = versions.find((version) => version.JobModifyIndex === baseIndex);
-    const now = versions.find((version) => version.JobModifyIndex === index);
-    return before !== undefined && now !== undefined && movedOnlyByScale(before, now);
+    return onlyScaledBetween(await this.nomad.jobVersions(job.key), baseIndex, index);
   }
 }

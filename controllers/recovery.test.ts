@@ -175,6 +175,24 @@ describe("recovery", () => {
     expect(world.nomad.live(key("web"))?.Priority).toBe(8);
   });
 
+  it("applying, registered and reverted by Nomad while nops was away: that was the one register, and it failed", async () => {
+    const scaled = (image: string): JobSpec => ({
+      ...web(),
+      TaskGroups: [{ Name: "main", Count: 2, Scaling: { Min: 1, Max: 9 }, Tasks: [{ Name: "main", Config: { image } }] }],
+    });
+    const world = await startWorld({}, { "web.hcl": scaled("web:1") });
+    world.nomad.fate = "failing";
+    dieAt(world, "after", "register ");
+    await world.commit({ "web.hcl": scaled("web:2") });
+    await stopWorld(world);
+    world.nomad.fate = "healthy";
+    world.nomad.edit(key("web"), () => ({ ...scaled("web:1"), Namespace: "default" }));
+    await reborn(world);
+    expect(await latest(world)).toMatchObject({ state: "failed", reason: "rollout_failed", appliedIndex: 12 });
+    expect(world.nomad.count("register")).toBe(2);
+    expect(await world.operator.job(key("web"))).toMatchObject({ reason: "blocked_applied" });
+  });
+
   it("applied and healthy meanwhile: completes, however long nops was away (health first, then the clock)", async () => {
     const world = await startWorld();
     world.nomad.fate = "pending";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { JobSpec, JsonObject, LiveJob, TaskGroupSpec } from "../model/nomad.ts";
-import { hasScaling, movedOnlyByScale, substituteCounts } from "./scaling.ts";
+import { hasScaling, movedOnlyByScale, onlyScaledBetween, substituteCounts } from "./scaling.ts";
 
 const group = (name: string, count: number | null, scaling: JsonObject | null = null, more: object = {}): TaskGroupSpec => ({
   Name: name,
@@ -63,12 +63,25 @@ describe("movedOnlyByScale", () => {
     ["another incarnation", live(10, [group("a", 8, policy(4)), group("b", 2)], { CreateIndex: 10 }), false],
   ])("%s", (_name, now, expected) => expect(movedOnlyByScale(before, now)).toBe(expected));
 
+  it("looks at every version in between, and at none that is missing", () => {
+    const at = (version: number, count: number, more: object = {}) =>
+      live(version, [group("a", count, policy(4), more), group("b", 2)]);
+    const foreign = { Update: { MaxParallel: 9 } };
+    expect(onlyScaledBetween([at(9, 2), at(10, 5), at(11, 3)], 9, 11)).toBe(true);
+    // What auto_revert leaves: first and last are equal, what was between is not.
+    expect(onlyScaledBetween([at(9, 2), at(10, 2, foreign), at(11, 2)], 9, 11)).toBe(false);
+    expect(onlyScaledBetween([at(9, 2), at(11, 2)], 9, 11)).toBe(false);
+    expect(onlyScaledBetween([at(10, 2), at(11, 2)], 9, 11)).toBe(false);
+    expect(onlyScaledBetween([at(8, 2, foreign), at(9, 2), at(10, 4)], 9, 10)).toBe(true);
+    expect(onlyScaledBetween([], 9, 10)).toBe(false);
+  });
+
   it("holds for any counts, and a substituted spec never differs from live in a scaled count", () => {
     fc.assert(
       fc.property(fc.nat(50), fc.nat(50), fc.nat(50), (git, first, second) => {
         const [a, b] = [live(1, [group("g", first, policy(1))]), live(2, [group("g", second, policy(2))])];
         expect(movedOnlyByScale(a, b)).toBe(true);
-        expect(substituteCounts(job(group("g", git, policy(0))), b).TaskGroups?.[0]?.Count).toBe(second);
+        expect(substituteCounts(job(group("g", git, policy(0))), b).TaskGroups?.[0]?.Count).toBe(Math.min(9, Math.max(1, second)));
       }),
     );
   });

@@ -38,6 +38,20 @@ export function movedOnlyByScale(before: LiveJob, now: LiveJob): boolean {
   return before.CreateIndex === now.CreateIndex && canonicalJson(withoutCounts(before)) === canonicalJson(withoutCounts(now));
 }
 
+/**
+ * Whether everything that happened to a job between two indexes was scaling. Every version in between has to be looked at: Nomad's auto_revert
+ * puts the old spec back *after* ours was live, and then first and last are equal although the job moved twice. A version that Nomad no longer
+ * keeps may have been anything.
+ */
+export function onlyScaledBetween(versions: readonly LiveJob[], from: number, to: number): boolean {
+  const between = versions
+    .filter((version) => version.JobModifyIndex >= from && version.JobModifyIndex <= to)
+    .toSorted((a, b) => a.Version - b.Version);
+  const [first] = between;
+  if (first === undefined || first.JobModifyIndex !== from || between.at(-1)?.JobModifyIndex !== to) return false;
+  return between.every((version, at) => version.Version === first.Version + at && movedOnlyByScale(first, version));
+}
+
 function withoutCounts(job: LiveJob): unknown {
   const groups = (job.TaskGroups ?? []).map((group) => {
     if (!isScaled(group)) return group;
