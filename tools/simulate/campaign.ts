@@ -54,6 +54,6 @@ export async function explainFailure(failed: NonNullable<CampaignResult["failed"
     `shortened from ${failed.history.actions.length} to ${short.actions.length} actions (${violation?.message ?? "not broken any more"}):`,
     ...short.actions.map((action, at) => `  ${at + 1}. ${describeAction(action)}`),
     "last calls:",
-    ...trace.slice(-60).map((line) => `  ${line}`),
+    ...trace.slice(-40).map((line) => `  ${line}`),
   ].join("\n");
 }

@@ -58,7 +58,7 @@ class Chooser {
 const people: Readonly<Record<PersonAct, number>> = {
   look: 2,
   approve: 10,
-  approve_seen: 2,
+  approve_seen: 4,
   reject: 2,
   pause: 2,
   resume: 3,
@@ -67,7 +67,7 @@ const people: Readonly<Record<PersonAct, number>> = {
   deploy_now: 3,
   retry: 8,
   reschedule: 2,
-  promote: 6,
+  promote: 8,
   fail: 1,
   resolve_ran: 1,
   resolve_not: 1,
@@ -102,7 +102,7 @@ function makeJob(pick: Chooser): JobShape {
     post: hooked ? pick.some(hookIds, 0.4) : [],
     window: pick.weighed({ none: 8, closed: 1, often: 1, denied: 1 }),
     dependsOn: pick.chance(0.08) ? pick.of(jobIds) : undefined,
-    canary: pick.chance(0.15),
+    canary: pick.chance(0.2),
     autoRevert: pick.chance(0.25),
     scaled: pick.chance(0.15),
     count: pick.chance(0.85) ? 1 : pick.below(3),
@@ -166,6 +166,8 @@ function makeFaults(pick: Chooser): Faults {
 /** A run of the process that ends well, or a storm of deaths. */
 function passage(pick: Chooser): Action[] {
   if (pick.chance(0.3)) return [{ do: "run", calls: 1_000, ms: pick.of([1_000, 5_000, 20_000, 90_000]) }];
+  // Stops in the middle of whatever is under way, so that the next event meets calls that wait.
+  if (pick.chance(0.3)) return [{ do: "run", calls: pick.calls(), ms: 2_000 }];
   const deaths = 1 + pick.below(pick.chance(0.2) ? 24 : 9);
   const storm = Array.from({ length: deaths }, (): Action => {
     const downMs = pick.chance(0.06) ? pick.of([1_000, 45_000, 600_000]) : 0;
@@ -191,6 +193,7 @@ export function generateHistory(seed: number, length = 45): History {
   for (let n = 0; n < length; n++) {
     actions.push(event(pick, memory), ...passage(pick));
   }
+  if (pick.chance(0.25)) actions.push(...lateStep(pick, memory));
   return {
     seed,
     settings: {
@@ -202,6 +205,28 @@ export function generateHistory(seed: number, length = 45): History {
     },
     actions,
   };
+}
+
+/** Ends a history in the middle of a wait that cannot succeed, so that its end has to come in time. */
+function lateStep(pick: Chooser, memory: Memory): Action[] {
+  const [file] = memory.used;
+  if (file === undefined) return [];
+  const plain = {
+    pre: [],
+    post: [],
+    window: "none",
+    dependsOn: undefined,
+    canary: false,
+    scaled: false,
+    autoRevert: false,
+  } as const;
+  const job: JobShape = { kind: "service", image: 7 + pick.below(2), fate: "nowhere", policy: "auto", count: 1, ...plain };
+  return [
+    { do: "faults", faults: undefined },
+    { do: "run", calls: 1_000, ms: 90_000 },
+    { do: "commit", changes: [{ file, job }] },
+    { do: "run", calls: 1_000, ms: 45_000 },
+  ];
 }
 
 function event(pick: Chooser, memory: Memory): Action {

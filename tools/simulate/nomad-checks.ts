@@ -17,10 +17,17 @@ export class NomadChecks {
   /** Texts of the specs that this process planned for a job since it last wrote it. */
   private readonly planned = new Map<string, Set<string>>();
 
+  /** `key index` of every plan that was answered. */
+  private readonly plannedAt = new Set<string>();
+
   constructor(sim: Simulator, shadow: Shadow, catalogue: Catalogue) {
     this.sim = sim;
     this.shadow = shadow;
     this.catalogue = catalogue;
+  }
+
+  wasPlanned(key: JobKey, index: number): boolean {
+    return this.plannedAt.has(`${key} ${index}`);
   }
 
   /** A new process remembers no plan of the one before. */
@@ -38,6 +45,8 @@ export class NomadChecks {
         const [spec] = call.args as [JobSpec];
         const texts = this.planned.get(spec.ID) ?? new Set();
         this.planned.set(spec.ID, texts.add(JSON.stringify(spec)));
+        const key = jobKey(spec.Namespace ?? "default", spec.ID);
+        this.plannedAt.add(`${key} ${this.indexOf(key)}`);
         return call.effect();
       }
       case "register":
@@ -96,15 +105,19 @@ export class NomadChecks {
     const [parent, token, meta] = call.args as [JobKey, string, Readonly<Record<string, string>>];
     const id = meta["nops_deployment_id"] ?? "";
     const phase = meta["nops_phase"] ?? "";
-    if (!late) this.checkIntent(id, token, phase);
     const children = this.sim.state.jobs.by("parent", scopedKey(parent)).length;
     const value = call.effect();
-    if (this.sim.state.jobs.by("parent", scopedKey(parent)).length === children) return value;
+    const started = this.sim.state.jobs.by("parent", scopedKey(parent)).length > children;
+    if (started) this.countExecution(id, phase, parent);
+    if (!late) this.checkIntent(id, token, phase);
+    return value;
+  }
+
+  private countExecution(id: string, phase: string, parent: JobKey): void {
     const name = `${id} ${phase} ${parent}`;
     const times = (this.shadow.executions.get(name) ?? 0) + 1;
     this.shadow.executions.set(name, times);
     if (times > 1) throw new Violation("I2", `the ${phase}-hook ${parent} of deployment ${id} was started ${times} times`);
-    return value;
   }
 
   private checkIntent(id: string, token: string, phase: string): void {

@@ -26,14 +26,15 @@ export class People {
     const actor = actors[who];
     const key = keyFor(job);
     const { active, latest } = await world.store.jobFacts(key);
+    const seen = this.seen.get(job);
+    if (active?.state === "pending_approval") this.seen.set(job, active);
     switch (act) {
       case "look":
-        if (active?.state === "pending_approval") this.seen.set(job, active);
         return;
       case "approve":
         return this.approve(active?.state === "pending_approval" ? active : await this.anyPending(), actor);
       case "approve_seen":
-        return this.approve(this.seen.get(job), actor);
+        return this.approve(seen, actor);
       case "reject":
         if (active !== undefined) this.ask(act, operator.reject(active.id, "no", actor));
         return;

@@ -11,7 +11,7 @@ import { applyTimeoutMs, type Breakage, type Counters, keyFor, World } from "./w
 /** Longest time within which everything must have come to rest once nothing fails any more, ms. */
 const quietMs = 900_000;
 /** What the end of a step may come late once nothing fails, ms. */
-const graceMs = 90_000;
+const graceMs = 20_000;
 
 export interface Played {
   readonly violation: Violation | undefined;
@@ -66,7 +66,7 @@ class Player {
     const { world } = this;
     switch (action.do) {
       case "commit":
-        this.surroundings.commit(action.changes);
+        this.surroundings.commit(action.changes, this.started);
         if (!this.started) world.start();
         this.started = true;
         return;
@@ -111,10 +111,13 @@ class Player {
     this.surroundings.mend();
     // Events that the stream swallowed are found by the next list.
     world.watch.breakAll();
+    // A new process, since the old one may be waiting after an error that is over now.
+    world.die();
+    world.start();
     const quietSince = world.clock.now();
     world.note("== nothing fails any more");
-    for (let passed = 0; passed < quietMs; passed += 60_000) {
-      await world.run(20_000, 60_000);
+    for (let passed = 0; passed < quietMs; passed += 15_000) {
+      await world.run(20_000, 15_000);
       await this.checkDeadlines(quietSince);
       if (passed >= 180_000 && (await this.unfinished()).length === 0) return;
     }

@@ -1,6 +1,6 @@
 import type { Clock } from "../../model/clock.ts";
 import type { Deployment, EventRecord, HookRun, NewDeployment } from "../../model/deployment.ts";
-import { jobKey } from "../../model/job-key.ts";
+import { type JobKey, jobKey } from "../../model/job-key.ts";
 import { isRunning, isTerminal } from "../../model/lifecycle.ts";
 import { builtInDefaults, parseSettings } from "../../model/settings.ts";
 import { windowHold, windowOf } from "../../plan/holds.ts";
@@ -51,6 +51,8 @@ export interface StoreChecksDeps {
   readonly liveIndex: (namespace: string, jobId: string) => number;
   /** Whether a plan of the deployment's stored spec shows a difference right now. */
   readonly differs: (deployment: Deployment) => Promise<boolean>;
+  /** Whether a plan of the job was ever answered at this index. */
+  readonly wasPlanned: (key: JobKey, index: number) => boolean;
 }
 
 /** Looks at what each write to the store did, by the events that it left and the rows that they speak of. */
@@ -176,6 +178,8 @@ export class StoreChecks {
     const { shadow, liveIndex } = this.deps;
     const key = jobKey(input.namespace, input.jobId);
     shadow.hooks.set(created.id, input.hooks);
+    if (!this.deps.wasPlanned(key, input.baseIndex))
+      throw new Violation("I3", `deployment ${created.id} is made over index ${input.baseIndex}, at which nothing was planned`);
     const latest = shadow.latest(key);
     if (latest === undefined || (latest.state !== "failed" && latest.state !== "rejected")) return;
     if (latest.retriedAt !== undefined || latest.specHash !== input.specHash) return;

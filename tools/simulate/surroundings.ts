@@ -20,7 +20,8 @@ export class Surroundings {
     this.world = world;
   }
 
-  commit(changes: readonly FileChange[]): void {
+  /** `running`: there is a process that a webhook can reach. */
+  commit(changes: readonly FileChange[], running: boolean): void {
     const texts: Record<string, string | undefined> = {};
     for (const change of changes) {
       const path = `${change.file}.nomad.hcl`;
@@ -35,7 +36,7 @@ export class Surroundings {
     for (const text of Object.values(texts)) if (text !== undefined) this.world.catalogue.note(text);
     this.world.git.commit(texts);
     // A webhook tells most of the time; else the poll finds it.
-    if (this.world.random.next() < 0.8) this.world.operator.fetch();
+    if (this.world.random.next() < 0.8 && running) this.world.operator.fetch();
   }
 
   /** Whatever Nomad refuses did not happen. */

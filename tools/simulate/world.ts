@@ -7,8 +7,8 @@ import type { Operator, OperatorDeps } from "../../controllers/operator.ts";
 import type { OperatorSettings } from "../../controllers/settings.ts";
 import { NomadError, NopsError } from "../../model/errors.ts";
 import { jobKey } from "../../model/job-key.ts";
-import type { Log } from "../../model/log.ts";
-import { silentLog } from "../../model/log.ts";
+import { type Log, silentLog } from "../../model/log.ts";
+import type { PlanResult } from "../../model/nomad.ts";
 import { Redactor } from "../../model/redact.ts";
 import { builtInDefaults } from "../../model/settings.ts";
 import { VirtualClock } from "../../simulator/clock.ts";
@@ -84,6 +84,9 @@ export class World {
   readonly trace: string[] | undefined;
   /** A number that two runs share only when they were the same, call by call. */
   digest = 0x811c9dc5;
+  /** What broken builds keep beside the database. */
+  readonly plans = new Map<string, PlanResult>();
+  readonly firstContents: Uint8Array;
   private life: LifeClock;
   private readonly breakage: Breakage;
   private readonly storeChecks: StoreChecks;
@@ -103,7 +106,8 @@ export class World {
     this.sim = createSimulator({ clock: this.clock, seed: seed + 1, nodes: 2, behaviour });
     this.nomad = new SimulatedNomad(this.sim);
     this.watch = new SimulatedWatch(this.sim, this.nomad, this.gate, this.random);
-    this.store = this.open(this.breakage.database?.(emptyDatabase()) ?? emptyDatabase());
+    this.firstContents = this.breakage.database?.(emptyDatabase()) ?? emptyDatabase();
+    this.store = this.open(this.firstContents);
     this.nomadChecks = new NomadChecks(this.sim, this.shadow, this.catalogue);
     this.storeChecks = new StoreChecks({
       store: () => this.store,
@@ -114,6 +118,7 @@ export class World {
       required: this.required,
       liveIndex: (namespace, jobId) => this.sim.state.jobs.get(scoped(namespace, jobId))?.JobModifyIndex ?? 0,
       differs: (row) => differs(row, this.store, this.nomad),
+      wasPlanned: (key, index) => this.nomadChecks.wasPlanned(key, index),
     });
     this.ports = {
       nomad: gatedNomad(this.gate, () => this.nomad),
@@ -383,7 +388,7 @@ function stackOf(error: unknown): string {
 
 function brief(values: readonly unknown[]): string {
   const text = values.map((value) => (typeof value === "string" ? value : (JSON.stringify(value) ?? "-"))).join(", ");
-  return text.length > 160 ? `${text.slice(0, 160)}…` : text;
+  return text.length > 110 ? `${text.slice(0, 110)}…` : text;
 }
 
 /** The key of one of the history's jobs. */
