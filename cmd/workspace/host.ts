@@ -30,7 +30,12 @@ export async function inWorkspace<T>(io: CommandIo, flags: WorkspaceFlags, work:
   // A second Ctrl-C ends this process at once; its children are in groups of their own and must end with it.
   process.once("exit", killChildren);
   try {
-    return await work(openSession(createHost(io, flags, root, processes, opened)));
+    const session = openSession(createHost(io, flags, root, processes, opened));
+    return await work(session).catch((error: unknown) => {
+      // What is thrown is printed by the program, which knows nothing of this project's secrets.
+      if (error instanceof Error) error.message = session.values.redactor.redact(error.message);
+      throw error;
+    });
   } finally {
     process.removeListener("exit", killChildren);
     for (const client of opened) client.close();

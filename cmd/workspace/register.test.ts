@@ -104,6 +104,20 @@ describe("deploy run", () => {
   });
 });
 
+describe("secrets", () => {
+  it("do not appear in the error of a failed step either", async () => {
+    const step = `      - {name: x, type: builtin, cmd: http_check, with: {url: 'http://127.0.0.1:1/\${secrets.KEY}'}}\n`;
+    const { root } = testWorkspace({
+      "nops.workspace.yml": "project: shop\nsecrets: {KEY: {env: KEY}}\n",
+      "workspace/deploy.yml": pipeline("p", step),
+    });
+    const ran = await nops(root, ["deploy", "run", "-y"], { KEY: "hunter2again" });
+    expect(ran.code).toBe(1);
+    expect(ran.err).toContain("http://127.0.0.1:1/***");
+    expect(ran.out + ran.err).not.toContain("hunter2again");
+  });
+});
+
 describe("the journal's commands", () => {
   it("case 95: are friendly without a file", async () => {
     const { root } = testWorkspace({});

@@ -5,6 +5,7 @@ import { toInstant } from "../../model/clock.ts";
 import { InvalidRequestError, NopsError, NotFoundError, RefusedError } from "../../model/errors.ts";
 import { sha256 } from "../../model/hash.ts";
 import { splitJobKey } from "../../model/job-key.ts";
+import { Redactor } from "../../model/redact.ts";
 import { projectJobs } from "../cluster/labels.ts";
 import { paths } from "../config/paths.ts";
 import type { PhaseYaml } from "../config/schema.ts";
@@ -64,7 +65,10 @@ async function jobSpecs(session: Session): Promise<readonly (readonly [string, s
     const specs = await Promise.all(jobs.map(async (job) => [job.key, await nomad.readJob(job.key)] as const));
     return specs.map(([key, spec]) => {
       const { namespace, jobId } = splitJobKey(key);
-      return [`nomad/jobs/${namespace}_${jobId.replaceAll("/", "_")}.json`, `${JSON.stringify(spec, null, 2)}\n`] as const;
+      const redactor = new Redactor();
+      redactor.learn(key, spec);
+      const text = `${JSON.stringify(redactor.value(spec), null, 2)}\n`;
+      return [`nomad/jobs/${namespace}_${jobId.replaceAll("/", "_")}.json`, session.values.redactor.redact(text)] as const;
     });
   } catch (error) {
     session.notice(`without the job specs: ${error instanceof Error ? error.message : String(error)}`, "warning");

@@ -7,6 +7,7 @@ import { dispatchChild, dispatchToken, waitEnded } from "../cluster/dispatch.ts"
 import { labels, projectJobs } from "../cluster/labels.ts";
 import { readyJob, registerJob } from "../cluster/run-job.ts";
 import { type WaitContext, waitHealthy } from "../cluster/wait.ts";
+import { referencedFiles } from "../config/job-inputs.ts";
 import type { Service, Workspace } from "../config/workspace.ts";
 import { duration, insidePath, jsonMap, stepFailed, text, textMap } from "./params.ts";
 import { builtin, type StepContext } from "./types.ts";
@@ -51,7 +52,7 @@ export const nomadJobRun = builtin({
   needsNomad: true,
   inputs: (params, workspace) => {
     const { file, service } = jobFileOf(workspace, params);
-    return { files: [file, ...(service?.varFiles ?? []), ...params.var_files] };
+    return { files: [file, ...referencedFiles(workspace.root, file), ...(service?.varFiles ?? []), ...params.var_files] };
   },
   async run(params, context) {
     const { workspace } = context;

@@ -55,6 +55,15 @@ describe("config hashes", () => {
     expect(a.services.get("a")?.hash).not.toBe(elsewhere.services.get("a")?.hash);
     expect(a.project.hash).not.toBe(elsewhere.project.hash);
   });
+  it("a file that the job file takes in counts like the job file", () => {
+    const files = (text: string) => ({
+      "workspace/services/a/job.nomad.hcl": 'job "a" { x = file("app.conf") }',
+      "workspace/services/a/app.conf": text,
+    });
+    const [one, two] = [plan(files("1")), plan(files("2"))];
+    expect(one.services.get("a")?.hash).not.toBe(two.services.get("a")?.hash);
+    expect(stepsOf(one.plan)[1]?.fingerprint.inputs).toHaveProperty("file workspace/services/a/app.conf");
+  });
   it("a sub-step's hash does not depend on its siblings", () => {
     const group = (...steps: readonly string[]): DeployPlan =>
       plan({

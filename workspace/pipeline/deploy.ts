@@ -1,6 +1,7 @@
 import { InvalidRequestError } from "../../model/errors.ts";
 import type { Json } from "../../model/nomad.ts";
 import { ConfigError } from "../config/issues.ts";
+import { referencedFiles } from "../config/job-inputs.ts";
 import { suggestion } from "../config/parse.ts";
 import type { PipelineFile } from "../config/pipeline-file.ts";
 import type { PhaseYaml } from "../config/schema.ts";
@@ -99,7 +100,9 @@ function definitionOf(service: Service): Json {
 }
 
 function serviceFingerprint(context: Context, service: Service): Fingerprint {
-  const files = [...(service.jobFile === undefined ? [] : [service.jobFile]), ...service.varFiles];
+  const { jobFile } = service;
+  const own = jobFile === undefined ? [] : [jobFile, ...referencedFiles(context.workspace.root, jobFile)];
+  const files = [...own, ...service.varFiles];
   return scopeFingerprint([
     ["service.yml", definitionOf(service)],
     ["deploy.yml", service.deploy?.raw ?? {}],
