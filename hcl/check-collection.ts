@@ -1,4 +1,3 @@
-import { checkExpression, isLost } from "./check-expression.ts";
 import type { Token, TokenKind } from "./lexer.ts";
 import type { TokenCursor } from "./token-cursor.ts";
 
@@ -30,7 +29,7 @@ function lostCall(cursor: TokenCursor, at: Token, summary: string, detail: strin
 
 function checkArguments(cursor: TokenCursor, name: Token, open: Token, depth: number): void {
   while (cursor.peek().kind !== ")") {
-    if (isLost(cursor, checkExpression(cursor, depth + 1))) {
+    if (cursor.isLost(cursor.checkExpression(depth + 1))) {
       cursor.recoverTo(")");
       return;
     }
@@ -75,7 +74,7 @@ export function checkTuple(cursor: TokenCursor, depth: number): void {
 
 function checkItems(cursor: TokenCursor, open: Token, depth: number): void {
   while (cursor.peek().kind !== "]") {
-    if (isLost(cursor, checkExpression(cursor, depth + 1))) {
+    if (cursor.isLost(cursor.checkExpression(depth + 1))) {
       cursor.recoverTo("]");
       return;
     }
@@ -141,14 +140,14 @@ function failUnterminated(cursor: TokenCursor, open: Token): void {
 }
 
 function checkEntry(cursor: TokenCursor, open: Token, depth: number): boolean {
-  if (isLost(cursor, checkExpression(cursor, depth + 1))) return false;
+  if (cursor.isLost(cursor.checkExpression(depth + 1))) return false;
   const next = cursor.peek();
   if (!cursor.isSymbol("=") && !cursor.isSymbol(":")) {
     failEquals(cursor, open, next);
     return false;
   }
   cursor.read();
-  return !isLost(cursor, checkExpression(cursor, depth + 1));
+  return !cursor.isLost(cursor.checkExpression(depth + 1));
 }
 
 function failEquals(cursor: TokenCursor, open: Token, next: Token): void {
@@ -190,7 +189,7 @@ function checkForParts(cursor: TokenCursor, close: TokenKind, depth: number): bo
   }
   if (!cursor.isKeyword("in")) return failFor(cursor, "For expression requires the 'in' keyword after its name declarations.");
   cursor.read();
-  if (isLost(cursor, checkExpression(cursor, depth + 1))) return false;
+  if (cursor.isLost(cursor.checkExpression(depth + 1))) return false;
   if (!cursor.isSymbol(":")) return failFor(cursor, "For expression requires a colon after the collection expression.");
   cursor.read();
   return checkForResult(cursor, close, depth);
@@ -199,18 +198,18 @@ function checkForParts(cursor: TokenCursor, close: TokenKind, depth: number): bo
 function checkForResult(cursor: TokenCursor, close: TokenKind, depth: number): boolean {
   const first = cursor.peek();
   const before = cursor.diagnostics.length;
-  checkExpression(cursor, depth + 1);
+  cursor.checkExpression(depth + 1);
   const last = cursor.previous();
   const hasKey = cursor.isSymbol("=>");
   if (hasKey) {
     cursor.read();
-    checkExpression(cursor, depth + 1);
+    cursor.checkExpression(depth + 1);
   }
-  if (isLost(cursor, cursor.diagnostics.length === before)) return false;
+  if (cursor.isLost(cursor.diagnostics.length === before)) return false;
   const ellipsis = cursor.isSymbol("...") ? cursor.read() : undefined;
   if (cursor.isKeyword("if")) {
     cursor.read();
-    if (isLost(cursor, checkExpression(cursor, depth + 1))) return false;
+    if (cursor.isLost(cursor.checkExpression(depth + 1))) return false;
   }
   const closed = cursor.peek().kind === close;
   if (closed) cursor.read();

@@ -23,11 +23,6 @@ export function checkExpression(cursor: TokenCursor, depth: number): boolean {
   return cursor.diagnostics.length === before;
 }
 
-/** Whether an expression broke so badly that those around it must look for their end. */
-export function isLost(cursor: TokenCursor, fine: boolean): boolean {
-  return cursor.recovery && !fine;
-}
-
 function checkConditional(cursor: TokenCursor, depth: number): void {
   if (depth > MAX_DEPTH) {
     cursor.failFirst(cursor.range(cursor.peek()), "Nesting too deep", `Expressions are nested more than ${MAX_DEPTH} deep.`);
@@ -36,9 +31,9 @@ function checkConditional(cursor: TokenCursor, depth: number): void {
   }
   const before = cursor.diagnostics.length;
   checkBinary(cursor, 0, depth);
-  if (isLost(cursor, cursor.diagnostics.length === before) || !cursor.isSymbol("?")) return;
+  if (cursor.isLost(cursor.diagnostics.length === before) || !cursor.isSymbol("?")) return;
   cursor.read();
-  if (isLost(cursor, checkExpression(cursor, depth + 1))) return;
+  if (cursor.isLost(checkExpression(cursor, depth + 1))) return;
   const colon = cursor.peek();
   if (!cursor.isSymbol(":")) {
     const detail = "The conditional operator (...?...:...) requires a false expression, delimited by a colon.";
@@ -58,7 +53,7 @@ function checkBinary(cursor: TokenCursor, level: number, depth: number): void {
   for (;;) {
     const before = cursor.diagnostics.length;
     checkBinary(cursor, level + 1, depth);
-    if (isLost(cursor, cursor.diagnostics.length === before)) return;
+    if (cursor.isLost(cursor.diagnostics.length === before)) return;
     const { kind, text } = cursor.peek();
     if (kind !== "symbol" || !operators.includes(text)) return;
     cursor.read();
@@ -192,7 +187,7 @@ function checkIndex(cursor: TokenCursor, depth: number): void {
     return;
   }
   cursor.withNewlines(false, () => {
-    if (isLost(cursor, checkExpression(cursor, depth + 1))) {
+    if (cursor.isLost(checkExpression(cursor, depth + 1))) {
       cursor.recoverTo("]");
       return;
     }

@@ -8,14 +8,14 @@ import { TokenCursor } from "./token-cursor.ts";
 
 /** What HCL2 would refuse in a whole file, in its words and its order; empty when the file is well formed. */
 export function checkFile(tokens: readonly Token[], lines: LineMap): Diagnostic[] {
-  const cursor = new TokenCursor(tokens, lines);
+  const cursor = new TokenCursor(tokens, lines, checkExpression);
   checkBody(cursor, "end", 0);
   return [...checkTokens(tokens, lines), ...cursor.diagnostics];
 }
 
 /** The same for a text that is one expression. */
 export function checkLoneExpression(tokens: readonly Token[], lines: LineMap): Diagnostic[] {
-  const cursor = new TokenCursor(tokens, lines);
+  const cursor = new TokenCursor(tokens, lines, checkExpression);
   cursor.withNewlines(false, () => {
     checkExpression(cursor, 0);
     const next = cursor.peek();

@@ -1,4 +1,3 @@
-import { checkExpression } from "./check-expression.ts";
 import type { Token, TokenKind } from "./lexer.ts";
 import { suggestName } from "./suggest.ts";
 import type { SourceRange } from "./syntax.ts";
@@ -88,7 +87,7 @@ function escapeProblem(sequence: string, selector: string): string | undefined {
 }
 
 function checkInterpolation(cursor: TokenCursor, first: Token, end: TokenKind, depth: number): void {
-  checkExpression(cursor, depth + 1);
+  cursor.checkExpression(depth + 1);
   const close = cursor.peek();
   if (close.kind === "sequence_close") {
     cursor.read();
@@ -146,7 +145,7 @@ function checkDirective(cursor: TokenCursor, open: Token, directives: Directive[
     cursor.recoverTo("sequence_close");
     return;
   }
-  if (kind === "for" || kind === "if") checkExpression(cursor, depth + 1);
+  if (kind === "for" || kind === "if") cursor.checkExpression(depth + 1);
   const close = cursor.peek();
   directives.push({ kind, range: cursor.range(open, close) });
   if (close.kind === "sequence_close") cursor.read();

@@ -1,5 +1,5 @@
 import { ConversionError, convert } from "./convert.ts";
-import type { Evaluator } from "./evaluate.ts";
+import type { EvaluateContext } from "./evaluate-context.ts";
 import { evaluateIn } from "./evaluate-in.ts";
 import { ArgumentError, FunctionError, functionsOf, type HclFunction, type HclParameter, isConstantsOnly } from "./scope.ts";
 import { didYouMean } from "./suggest.ts";
@@ -16,7 +16,7 @@ interface Argument {
 }
 
 /** Calls a function: looks it up, evaluates and converts the arguments, reports what it refuses. */
-export function callFunction(evaluator: Evaluator, call: CallExpression): Value {
+export function callFunction(evaluator: EvaluateContext, call: CallExpression): Value {
   const functions = functionsOf(evaluator.scope);
   if (isConstantsOnly(evaluator.scope)) {
     evaluator.error("Function calls not allowed", "Functions may not be called here.", call.range);
@@ -51,7 +51,7 @@ export function callFunction(evaluator: Evaluator, call: CallExpression): Value 
   });
 }
 
-function reportUnknown(evaluator: Evaluator, call: CallExpression, functions: ReadonlyMap<string, HclFunction>): void {
+function reportUnknown(evaluator: EvaluateContext, call: CallExpression, functions: ReadonlyMap<string, HclFunction>): void {
   const separator = call.name.lastIndexOf("::");
   const detail =
     separator === -1
@@ -61,7 +61,7 @@ function reportUnknown(evaluator: Evaluator, call: CallExpression, functions: Re
 }
 
 /** Evaluates the arguments; `undefined` when the list after `...` is none. */
-function argumentsOf(evaluator: Evaluator, call: CallExpression): Argument[] | undefined {
+function argumentsOf(evaluator: EvaluateContext, call: CallExpression): Argument[] | undefined {
   const last = call.expandLast ? call.args.at(-1) : undefined;
   let expanded: readonly Argument[] = [];
   if (last !== undefined) {
@@ -94,7 +94,7 @@ function argumentsOf(evaluator: Evaluator, call: CallExpression): Argument[] | u
 }
 
 function checkCount(
-  evaluator: Evaluator,
+  evaluator: EvaluateContext,
   call: CallExpression,
   found: HclFunction,
   given: number,
@@ -120,7 +120,7 @@ function parameterAt(found: HclFunction, index: number): HclParameter | undefine
   return found.parameters[index] ?? found.rest;
 }
 
-function convertArgument(evaluator: Evaluator, found: HclFunction, argument: Argument, index: number): Value {
+function convertArgument(evaluator: EvaluateContext, found: HclFunction, argument: Argument, index: number): Value {
   const wanted = parameterAt(found, index);
   if (wanted === undefined) return argument.value;
   try {
@@ -147,7 +147,7 @@ function usable(found: HclFunction, values: readonly Value[]): boolean {
 }
 
 function run(
-  evaluator: Evaluator,
+  evaluator: EvaluateContext,
   call: CallExpression,
   found: HclFunction,
   ranges: readonly SourceRange[],

@@ -1,5 +1,5 @@
 import { ConversionError, convert } from "./convert.ts";
-import type { Evaluator } from "./evaluate.ts";
+import type { EvaluateContext } from "./evaluate-context.ts";
 import { evaluateIn } from "./evaluate-in.ts";
 import type { Evaluation } from "./scope.ts";
 import type { ConditionalExpression, SourceRange, TemplateIf, TemplatePart } from "./syntax.ts";
@@ -14,7 +14,7 @@ interface Branch extends Evaluation {
 }
 
 /** `condition ? a : b` and `%{ if … }`: both sides must have a common type, only the chosen one's problems count. */
-export function evaluateConditional(evaluator: Evaluator, node: ConditionalExpression | TemplateIf): Value {
+export function evaluateConditional(evaluator: EvaluateContext, node: ConditionalExpression | TemplateIf): Value {
   const whenTrue = branch(evaluator, node, true);
   const whenFalse = branch(evaluator, node, false);
   const type = commonType(whenTrue.value, whenFalse.value);
@@ -37,7 +37,7 @@ export function evaluateConditional(evaluator: Evaluator, node: ConditionalExpre
   return choose(evaluator, condition.value ? whenTrue : whenFalse, type, condition.value);
 }
 
-function choose(evaluator: Evaluator, chosen: Branch, type: Type, which: boolean): Value {
+function choose(evaluator: EvaluateContext, chosen: Branch, type: Type, which: boolean): Value {
   evaluator.diagnostics.push(...chosen.diagnostics);
   try {
     return convert(chosen.value, type);
@@ -49,7 +49,7 @@ function choose(evaluator: Evaluator, chosen: Branch, type: Type, which: boolean
   }
 }
 
-function branch(evaluator: Evaluator, node: ConditionalExpression | TemplateIf, which: boolean): Branch {
+function branch(evaluator: EvaluateContext, node: ConditionalExpression | TemplateIf, which: boolean): Branch {
   if (node.kind === "conditional") {
     const expression = which ? node.whenTrue : node.whenFalse;
     return { ...evaluateIn(evaluator, expression), range: expression.range };

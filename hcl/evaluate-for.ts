@@ -1,4 +1,4 @@
-import type { Evaluator } from "./evaluate.ts";
+import type { EvaluateContext } from "./evaluate-context.ts";
 import { childScope } from "./scope.ts";
 import type { Expression, ForExpression, TemplateFor } from "./syntax.ts";
 import { friendlyType } from "./type-names.ts";
@@ -13,7 +13,7 @@ export function elementsOf(value: Value): readonly (readonly [Value, Value])[] |
 }
 
 /** `undefined` when the collection cannot be walked now; why was reported. */
-function walk(evaluator: Evaluator, expression: Expression): readonly (readonly [Value, Value])[] | undefined {
+function walk(evaluator: EvaluateContext, expression: Expression): readonly (readonly [Value, Value])[] | undefined {
   const collection = evaluator.value(expression);
   if (collection.kind === "null") {
     const detail = "A null value cannot be used as the collection in a 'for' expression.";
@@ -37,7 +37,7 @@ function named(node: ForExpression | TemplateFor, key: Value, value: Value): Map
 }
 
 /** `[for …]` and `{for …}`. */
-export function evaluateFor(evaluator: Evaluator, node: ForExpression): Value {
+export function evaluateFor(evaluator: EvaluateContext, node: ForExpression): Value {
   const elements = walk(evaluator, node.collection);
   if (elements === undefined) return unknownValue();
   if (node.condition !== undefined && !probeCondition(evaluator, node, node.condition)) return unknownValue();
@@ -47,7 +47,7 @@ export function evaluateFor(evaluator: Evaluator, node: ForExpression): Value {
 }
 
 /** A wrong condition is said once, before the elements are walked. */
-function probeCondition(evaluator: Evaluator, node: ForExpression, condition: Expression): boolean {
+function probeCondition(evaluator: EvaluateContext, node: ForExpression, condition: Expression): boolean {
   const before = evaluator.failures;
   const scope = childScope(evaluator.scope, named(node, unknownValue(), unknownValue()));
   const probe = evaluator.within(scope).value(condition);
@@ -62,18 +62,18 @@ function probeCondition(evaluator: Evaluator, node: ForExpression, condition: Ex
 
 /** Gathers what a loop produces, and stops repeating a complaint once the result is lost anyway. */
 class Loop {
-  readonly #evaluator: Evaluator;
+  readonly #evaluator: EvaluateContext;
   readonly #node: ForExpression;
   readonly #items: Value[] = [];
   readonly #entries = new Map<string, Value[]>();
   #known = true;
 
-  constructor(evaluator: Evaluator, node: ForExpression) {
+  constructor(evaluator: EvaluateContext, node: ForExpression) {
     this.#evaluator = evaluator;
     this.#node = node;
   }
 
-  step(inner: Evaluator): void {
+  step(inner: EvaluateContext): void {
     if (!this.#included(inner)) return;
     if (this.#node.key === undefined) {
       this.#items.push(inner.value(this.#node.value));
@@ -106,7 +106,7 @@ class Loop {
     return undefined;
   }
 
-  #included(inner: Evaluator): boolean {
+  #included(inner: EvaluateContext): boolean {
     const { condition } = this.#node;
     if (condition === undefined) return true;
     const value = inner.value(condition);
@@ -118,7 +118,7 @@ class Loop {
     return answer?.kind === "bool" && answer.value;
   }
 
-  #key(inner: Evaluator, expression: Expression): string | undefined {
+  #key(inner: EvaluateContext, expression: Expression): string | undefined {
     const value = inner.value(expression);
     if (value.kind === "null") {
       const detail = "Key expression in 'for' expression must not produce a null value.";
@@ -128,7 +128,7 @@ class Loop {
     return key?.kind === "string" ? key.value : undefined;
   }
 
-  #converted(inner: Evaluator, value: Value, expression: Expression, summary: string, says: string): Value | undefined {
+  #converted(inner: EvaluateContext, value: Value, expression: Expression, summary: string, says: string): Value | undefined {
     if (value.kind === "unknown") {
       this.#known = false;
       return undefined;
@@ -144,7 +144,7 @@ class Loop {
 }
 
 /** `%{ for … }`: the texts of the rounds, joined. */
-export function evaluateTemplateFor(evaluator: Evaluator, node: TemplateFor): Value {
+export function evaluateTemplateFor(evaluator: EvaluateContext, node: TemplateFor): Value {
   const elements = walk(evaluator, node.collection);
   if (elements === undefined) return unknownValue(STRING);
   let text = "";

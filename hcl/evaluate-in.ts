@@ -1,9 +1,9 @@
-import type { Evaluator } from "./evaluate.ts";
+import type { EvaluateContext } from "./evaluate-context.ts";
 import type { Evaluation } from "./scope.ts";
 import type { Diagnostic, Expression } from "./syntax.ts";
 
 /** Evaluates apart: what goes wrong is handed back instead of being reported. */
-export function evaluateIn(evaluator: Evaluator, expression: Expression): Evaluation {
+export function evaluateIn(evaluator: EvaluateContext, expression: Expression): Evaluation {
   const diagnostics: Diagnostic[] = [];
   const already = evaluator.diagnostics.length;
   const value = evaluator.value(expression);

@@ -1,10 +1,10 @@
-import type { Evaluator } from "./evaluate.ts";
+import type { EvaluateContext } from "./evaluate-context.ts";
 import { evaluateIn } from "./evaluate-in.ts";
 import type { SplatExpression } from "./syntax.ts";
 import { listValue, type Type, tupleValue, typeOf, unknownValue, type Value } from "./value.ts";
 
 /** `list[*].name`: anything that is no list counts as a list of itself, null as an empty one. */
-export function evaluateSplat(evaluator: Evaluator, node: SplatExpression): Value {
+export function evaluateSplat(evaluator: EvaluateContext, node: SplatExpression): Value {
   const start = evaluator.failures;
   const source = evaluator.value(node.source);
   if (evaluator.failures > start) return unknownValue();
@@ -29,12 +29,12 @@ export function evaluateSplat(evaluator: Evaluator, node: SplatExpression): Valu
 }
 
 /** The type a splat over values of a type has, told from elements that are not known. */
-function resultType(evaluator: Evaluator, node: SplatExpression, type: Type): Type {
+function resultType(evaluator: EvaluateContext, node: SplatExpression, type: Type): Type {
   if (type.kind === "tuple") return { kind: "tuple", items: type.items.map((item) => elementType(evaluator, node, item)) };
   return { kind: "list", element: "element" in type ? elementType(evaluator, node, type.element) : type };
 }
 
 /** What is wrong with `each` was said for the elements that there are. */
-function elementType(evaluator: Evaluator, node: SplatExpression, element: Type): Type {
+function elementType(evaluator: EvaluateContext, node: SplatExpression, element: Type): Type {
   return typeOf(evaluateIn(evaluator.at(unknownValue(element)), node.each).value);
 }

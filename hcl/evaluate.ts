@@ -2,6 +2,7 @@ import { type Access, attributeOf, elementOf } from "./access.ts";
 import { ConversionError, convert } from "./convert.ts";
 import { callFunction } from "./evaluate-call.ts";
 import { evaluateConditional } from "./evaluate-conditional.ts";
+import type { EvaluateContext } from "./evaluate-context.ts";
 import { evaluateFor, evaluateTemplateFor } from "./evaluate-for.ts";
 import { evaluateSplat } from "./evaluate-splat.ts";
 import { parseNumber } from "./number.ts";
@@ -31,8 +32,8 @@ export function evaluate(expression: Expression, scope: Scope): Evaluation {
   return { value: evaluator.value(expression), diagnostics: evaluator.diagnostics };
 }
 
-/** Evaluates in one scope and gathers what is wrong. */
-export class Evaluator {
+/** Evaluates in one scope and gathers what is wrong; hands itself to the kinds of expressions that have their own file. */
+class Evaluator implements EvaluateContext {
   readonly scope: Scope;
   readonly diagnostics: Diagnostic[];
   /** The element that a splat is at. */

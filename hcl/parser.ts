@@ -6,6 +6,7 @@ import { grammarText } from "./grammar-text.ts";
 import { type Token, tokenize } from "./lexer.ts";
 import { LineMap } from "./line-map.ts";
 import { readBody } from "./read-body.ts";
+import { readExpression } from "./read-expression.ts";
 import type { Body, Diagnostic, Expression } from "./syntax.ts";
 import { childOf, report, type TreeContext } from "./tree-context.ts";
 
@@ -65,6 +66,16 @@ function grammarPath(): string {
   return fileURLToPath(import.meta.resolve("@tree-sitter-grammars/tree-sitter-hcl/tree-sitter-hcl.wasm"));
 }
 
+function treeContext(text: string, lines: LineMap, diagnostics: Diagnostic[]): TreeContext {
+  const context: TreeContext = {
+    text,
+    lines,
+    diagnostics,
+    readExpression: (node, depth) => readExpression(context, node, depth),
+  };
+  return context;
+}
+
 const BYTE_ORDER_MARK = "\ufeff";
 
 function parseText(parser: Parser, original: string, filename: string): ParsedHcl {
@@ -72,7 +83,7 @@ function parseText(parser: Parser, original: string, filename: string): ParsedHc
   const text = marked ? original.slice(1) : original;
   const lines = new LineMap(text, filename, marked ? 3 : 0);
   const tokens = tokenize(text);
-  const context: TreeContext = { text, lines, diagnostics: checkFile(tokens, lines) };
+  const context = treeContext(text, lines, checkFile(tokens, lines));
   return { body: readTree(parser, context, tokens), diagnostics: context.diagnostics };
 }
 
@@ -83,7 +94,7 @@ function parseExpression(parser: Parser, original: string, filename: string): Pa
   const text = `${ARGUMENT}${original}\n)\n`;
   const lines = new LineMap(original, filename, 0, ARGUMENT.length);
   const problems = checkLoneExpression(tokenize(original), new LineMap(original, filename));
-  const context: TreeContext = { text, lines, diagnostics: problems };
+  const context = treeContext(text, lines, problems);
   const body = readTree(parser, context, tokenize(text));
   const [attribute] = body.attributes;
   const outer = attribute?.expression;
@@ -105,7 +116,7 @@ function parseTemplate(
   const text = `${prefix}${original}\n${marker}\n`;
   const lines = new LineMap(at.document, filename, 0, prefix.length - at.start);
   const tokens = tokenize(text);
-  const context: TreeContext = { text, lines, diagnostics: checkFile(tokens, lines) };
+  const context = treeContext(text, lines, checkFile(tokens, lines));
   const [attribute] = readTree(parser, context, tokens).attributes;
   const expression: Expression = attribute?.expression ?? { kind: "invalid", range: lines.range(0, text.length) };
   return { expression: withoutLastNewline(expression), diagnostics: context.diagnostics };

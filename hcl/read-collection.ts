@@ -1,5 +1,4 @@
 import type { Node } from "web-tree-sitter";
-import { readExpression } from "./read-expression.ts";
 import type { Expression, ObjectItem } from "./syntax.ts";
 import { childOf, childrenOf, rangeOf, type TreeContext } from "./tree-context.ts";
 
@@ -10,7 +9,7 @@ export function readTuple(context: TreeContext, node: Node, depth: number): Expr
     kind: "tuple",
     items: childrenOf(node)
       .filter((child) => child.type === "expression")
-      .map((child) => readExpression(context, child, depth + 1)),
+      .map((child) => context.readExpression(child, depth + 1)),
     openRange: rangeOf(context, open),
     range: rangeOf(context, node),
   };
@@ -31,8 +30,8 @@ export function readObject(context: TreeContext, node: Node, depth: number): Exp
 function readItem(context: TreeContext, node: Node, depth: number): ObjectItem | undefined {
   const [keyNode, valueNode] = node.children.filter((child) => child.type === "expression");
   if (keyNode === undefined || valueNode === undefined) return undefined;
-  const key = readExpression(context, keyNode, depth + 1);
-  const value = readExpression(context, valueNode, depth + 1);
+  const key = context.readExpression(keyNode, depth + 1);
+  const value = context.readExpression(valueNode, depth + 1);
   const keyName = bareName(key, keyNode);
   return { ...(keyName === undefined ? {} : { keyName }), key, value };
 }
@@ -64,10 +63,10 @@ export function readFor(context: TreeContext, node: Node, depth: number): Expres
     kind: "for",
     ...(names.length > 1 && firstName !== undefined ? { keyName: firstName.text } : {}),
     valueName,
-    collection: readExpression(context, collection, depth + 1),
-    ...(key === undefined ? {} : { key: readExpression(context, key, depth + 1) }),
-    value: readExpression(context, value, depth + 1),
-    ...(conditionNode === undefined ? {} : { condition: readExpression(context, conditionNode, depth + 1) }),
+    collection: context.readExpression(collection, depth + 1),
+    ...(key === undefined ? {} : { key: context.readExpression(key, depth + 1) }),
+    value: context.readExpression(value, depth + 1),
+    ...(conditionNode === undefined ? {} : { condition: context.readExpression(conditionNode, depth + 1) }),
     grouped: childOf(node, "ellipsis") !== undefined,
     openRange: rangeOf(context, open),
     range,

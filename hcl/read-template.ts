@@ -1,5 +1,4 @@
 import type { Node } from "web-tree-sitter";
-import { readExpression } from "./read-expression.ts";
 import type { Expression, TemplateExpression, TemplatePart } from "./syntax.ts";
 import { type TemplateExtent, type TemplateToken, templateTokens } from "./template-tokens.ts";
 import { childOf, rangeOf, type TreeContext } from "./tree-context.ts";
@@ -104,7 +103,7 @@ class TemplateReader {
 
   #expression(node: Node): Expression {
     const inner = childOf(node, "expression");
-    if (inner !== undefined) return readExpression(this.#context, inner, this.#depth + 1);
+    if (inner !== undefined) return this.#context.readExpression(inner, this.#depth + 1);
     return { kind: "invalid", range: rangeOf(this.#context, node) };
   }
 

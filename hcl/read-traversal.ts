@@ -1,5 +1,4 @@
 import type { Node } from "web-tree-sitter";
-import { readExpression } from "./read-expression.ts";
 import type { Expression, InvalidExpression, SourceRange, TraversalStep } from "./syntax.ts";
 import { childOf, childrenOf, rangeOf, type TreeContext } from "./tree-context.ts";
 
@@ -88,7 +87,7 @@ function readStep(context: TreeContext, step: PostfixStep, depth: number): ReadS
   }
   const inner = childOf(step.node, "expression");
   if (step.kind === "broken" || inner === undefined) return { kind: "invalid", range };
-  const key = readExpression(context, inner, depth + 1);
+  const key = context.readExpression(inner, depth + 1);
   const constant = constantKey(key);
   return constant === undefined ? { kind: "key", key, range } : { kind: "step", step: { kind: "index", key: constant, range } };
 }

@@ -21,6 +21,12 @@ const OPENERS: ReadonlySet<TokenKind> = new Set([
 ]);
 
 /**
+ * Checks the expression a cursor is at, at a depth of nesting; answers false when it reported something. A cursor is
+ * given it, because the checks of what expressions are made of need it and are themselves needed by it.
+ */
+export type ExpressionCheck = (cursor: TokenCursor, depth: number) => boolean;
+
+/**
  * Walks tokens. Where line breaks mean nothing they are passed over, comments always. After the first mistake the walk
  * is in recovery: what follows from it is not reported again.
  */
@@ -29,12 +35,24 @@ export class TokenCursor {
   recovery = false;
   readonly #tokens: readonly Token[];
   readonly #lines: LineMap;
+  readonly #check: ExpressionCheck;
   readonly #newlines: boolean[] = [true];
   #next = 0;
 
-  constructor(tokens: readonly Token[], lines: LineMap) {
+  constructor(tokens: readonly Token[], lines: LineMap, check: ExpressionCheck) {
     this.#tokens = tokens;
     this.#lines = lines;
+    this.#check = check;
+  }
+
+  /** Checks the expression that comes next. Answers false when that reported something. */
+  checkExpression(depth: number): boolean {
+    return this.#check(this, depth);
+  }
+
+  /** Whether an expression, given if it was fine, broke so badly that those around it must look for their end. */
+  isLost(fine: boolean): boolean {
+    return this.recovery && !fine;
   }
 
   /** Does something where line breaks count, or do not. */

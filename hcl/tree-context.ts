@@ -1,6 +1,6 @@
 import type { Node } from "web-tree-sitter";
 import type { LineMap } from "./line-map.ts";
-import type { Diagnostic, SourceRange } from "./syntax.ts";
+import type { Diagnostic, Expression, SourceRange } from "./syntax.ts";
 
 /** Deeper nesting than any person writes; keeps hostile files from exhausting the stack. */
 export const MAX_DEPTH = 100;
@@ -13,6 +13,11 @@ export interface TreeContext {
   readonly text: string;
   readonly lines: LineMap;
   readonly diagnostics: Diagnostic[];
+  /**
+   * Reads an `expression` node at a depth of nesting. Handed in, because the readers of what expressions are made of
+   * need it and are themselves needed by it.
+   */
+  readonly readExpression: (node: Node, depth: number) => Expression;
 }
 
 /** Adds an error to what was found so far. */
