@@ -84,7 +84,8 @@ function networkShape(network: Rec): Rec {
     Hostname: str(network, "Hostname"),
     DNS: network["DNS"],
     CNI: network["CNI"],
-    Ports: ports.sort(),
+    // In their order, although to ask for the same ports in another order changes nothing.
+    Ports: ports,
   };
 }
 

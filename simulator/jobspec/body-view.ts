@@ -1,4 +1,5 @@
-import type { Scope } from "../../hcl/scope.ts";
+import { evaluate } from "../../hcl/evaluate.ts";
+import type { Evaluation, Scope } from "../../hcl/scope.ts";
 import type { Body, Diagnostic, Expression, SourceRange } from "../../hcl/syntax.ts";
 
 /** What may stand in a body. Labels are the names that messages use for them. */
@@ -13,11 +14,7 @@ export interface BlockSchema {
 }
 
 /** An attribute and where its names are looked up. */
-export interface Attr {
-  readonly name: string;
-  readonly nameRange: SourceRange;
-  readonly range: SourceRange;
-  readonly expression: Expression;
+export interface Attr extends RawAttr {
   readonly scope: Scope;
 }
 
@@ -38,6 +35,19 @@ export interface RawAttr {
   readonly nameRange: SourceRange;
   readonly range: SourceRange;
   readonly expression: Expression;
+  /** From JSON: the value where Nomad evaluates nothing, strings as they stand. */
+  readonly constant?: Expression;
+  /** From JSON: the value where the name of something or a type is wanted. */
+  readonly keyword?: () => Expression;
+  /** From JSON: what is wrong in the value's templates, to be told whenever it is evaluated. */
+  readonly problems?: readonly Diagnostic[];
+}
+
+/** What an attribute is worth, and what is wrong with it. */
+export function evaluateAttribute(attribute: RawAttr, scope: Scope): Evaluation {
+  const { value, diagnostics } = evaluate(attribute.expression, scope);
+  const { problems = [] } = attribute;
+  return problems.length === 0 ? { value, diagnostics } : { value, diagnostics: [...problems, ...diagnostics] };
 }
 
 export interface RawContent {

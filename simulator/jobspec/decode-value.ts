@@ -1,11 +1,10 @@
 import { ConversionError, convert } from "../../hcl/convert.ts";
-import { evaluate } from "../../hcl/evaluate.ts";
 import { safeInteger, toDouble } from "../../hcl/number.ts";
 import type { Diagnostic, SourceRange } from "../../hcl/syntax.ts";
 import { startRange } from "../../hcl/syntax.ts";
 import { BOOL, NUMBER, STRING, type Type, typeOf, type Value } from "../../hcl/value.ts";
 import { valueToJson } from "../../hcl/value-json.ts";
-import { type Attr, report } from "./body-view.ts";
+import { type Attr, evaluateAttribute, report } from "./body-view.ts";
 import { durationOf } from "./go-duration.ts";
 import type { Field } from "./schema.ts";
 import type { Rec } from "./values.ts";
@@ -21,7 +20,7 @@ const TYPES: Readonly<Record<string, Type>> = {
 
 /** What an expression is worth. After errors, which are among the diagnostics, the value is unknown, and Nomad says that too. */
 export function evaluated(attr: Attr, diagnostics: Diagnostic[]): Value {
-  const { value, diagnostics: found } = evaluate(attr.expression, attr.scope);
+  const { value, diagnostics: found } = evaluateAttribute(attr, attr.scope);
   diagnostics.push(...found);
   return value;
 }

@@ -5,7 +5,16 @@ import { childScope, type Scope } from "../../hcl/scope.ts";
 import type { Diagnostic, Expression, SourceRange } from "../../hcl/syntax.ts";
 import { friendlyType } from "../../hcl/type-names.ts";
 import { objectValue, STRING, typeOf, type Value } from "../../hcl/value.ts";
-import { type Attr, type BlockSchema, type BodySchema, type BodySource, type RawBlock, report } from "./body-view.ts";
+import {
+  type Attr,
+  type BlockSchema,
+  type BodySchema,
+  type BodySource,
+  evaluateAttribute,
+  type RawAttr,
+  type RawBlock,
+  report,
+} from "./body-view.ts";
 
 /** A block whose body knows its names. */
 export interface BlockView {
@@ -126,10 +135,10 @@ export class BodyView {
     };
     const content = block.body.content(schema, false, diagnostics);
     if (diagnostics.length > before) return undefined;
-    const iterator = iteratorName(content.attributes.get("iterator")?.expression, wanted.type, diagnostics);
+    const iterator = iteratorName(content.attributes.get("iterator"), wanted.type, diagnostics);
     const each = content.attributes.get("for_each");
     if (iterator === undefined || each === undefined) return undefined;
-    const elements = this.#elements(each.expression, diagnostics);
+    const elements = this.#elements(each, diagnostics);
     if (elements === undefined) return undefined;
     const labels = dynamicLabels(content.attributes.get("labels")?.expression, wanted, diagnostics);
     const [body, second] = content.blocks;
@@ -147,8 +156,9 @@ export class BodyView {
     return { iterator, elements, labels, content: body.body };
   }
 
-  #elements(expression: Expression, diagnostics: Diagnostic[]): readonly (readonly [Value, Value])[] | undefined {
-    const { value, diagnostics: found } = evaluate(expression, this.#scope);
+  #elements(each: RawAttr, diagnostics: Diagnostic[]): readonly (readonly [Value, Value])[] | undefined {
+    const { expression } = each;
+    const { value, diagnostics: found } = evaluateAttribute(each, this.#scope);
     diagnostics.push(...found);
     if (found.length > 0) return undefined;
     const summary = "Invalid dynamic for_each value";
@@ -172,8 +182,9 @@ interface DynamicSpec {
   readonly content: BodySource;
 }
 
-function iteratorName(expression: Expression | undefined, type: string, diagnostics: Diagnostic[]): string | undefined {
-  if (expression === undefined) return type;
+function iteratorName(attribute: RawAttr | undefined, type: string, diagnostics: Diagnostic[]): string | undefined {
+  if (attribute === undefined) return type;
+  const expression = attribute.keyword?.() ?? attribute.expression;
   if (expression.kind === "variable") {
     if (expression.steps.length === 0) return expression.root;
     report(diagnostics, expression.range, "Invalid dynamic iterator name", "Dynamic iterator must be a single variable name.");
@@ -181,7 +192,7 @@ function iteratorName(expression: Expression | undefined, type: string, diagnost
   }
   const detail =
     "A single static variable reference is required: only attribute access and indexing with constant keys. No calculations, function calls, template expressions, etc are allowed here.";
-  report(diagnostics, expression.range, "Invalid expression", detail);
+  report(diagnostics, attribute.expression.range, "Invalid expression", detail);
   return undefined;
 }
 

@@ -1,8 +1,7 @@
 import { ConversionError } from "../../hcl/convert.ts";
-import { evaluate } from "../../hcl/evaluate.ts";
 import type { Diagnostic } from "../../hcl/syntax.ts";
 import { startRange } from "../../hcl/syntax.ts";
-import { report } from "./body-view.ts";
+import { evaluateAttribute, report } from "./body-view.ts";
 import { Unevaluated } from "./decode-body.ts";
 import { freeFormJson } from "./decode-value.ts";
 import type { Rec } from "./values.ts";
@@ -24,8 +23,8 @@ export function evaluateFreeForm(value: unknown, diagnostics: Diagnostic[]): voi
 
 function evaluated(map: Unevaluated, diagnostics: Diagnostic[]): Rec {
   const result: Rec = {};
-  for (const [name, { expression, scope }] of map.attributes) {
-    const { value, diagnostics: found } = evaluate(expression, scope);
+  for (const [name, attribute] of map.attributes) {
+    const { value, diagnostics: found } = evaluateAttribute(attribute, attribute.scope);
     diagnostics.push(...found);
     try {
       const json = freeFormJson(value);
@@ -33,7 +32,7 @@ function evaluated(map: Unevaluated, diagnostics: Diagnostic[]): Rec {
       if (json !== null) result[name] = json;
     } catch (error) {
       if (!(error instanceof ConversionError)) throw error;
-      report(diagnostics, startRange(expression), "unsuitable value type", `Unsuitable value: ${error.message}`);
+      report(diagnostics, startRange(attribute.expression), "unsuitable value type", `Unsuitable value: ${error.message}`);
     }
   }
   return result;

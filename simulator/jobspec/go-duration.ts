@@ -14,7 +14,7 @@ const MAX = 2 ** 63;
 
 /** A duration as Go writes it ("1h30m", "1.5s", "-3ms") in nanoseconds, or what is wrong with the text. */
 export function durationOf(text: string): number | { readonly problem: string } {
-  const quoted = JSON.stringify(text);
+  const quoted = quote(text);
   const invalid = { problem: `time: invalid duration ${quoted}` };
   const sign = /^[+-]/.exec(text)?.[0] ?? "";
   let rest = text.slice(sign.length);
@@ -28,7 +28,7 @@ export function durationOf(text: string): number | { readonly problem: string } 
     const unit = /^[^\d.]+/.exec(rest)?.[0] ?? "";
     if (unit === "") return { problem: `time: missing unit in duration ${quoted}` };
     const size = UNITS[unit];
-    if (size === undefined) return { problem: `time: unknown unit ${JSON.stringify(unit)} in duration ${quoted}` };
+    if (size === undefined) return { problem: `time: unknown unit ${quote(unit)} in duration ${quoted}` };
     rest = rest.slice(unit.length);
     // Whole digits times a scaled unit: 0.524202 s comes out exact, which it would not as a binary fraction.
     const fractional = (fraction ?? "").slice(0, 18);
@@ -36,4 +36,15 @@ export function durationOf(text: string): number | { readonly problem: string } 
     if (total > MAX) return invalid;
   }
   return sign === "-" ? -total : total;
+}
+
+/** As Go's package time quotes: everything beyond printable ASCII as bytes. */
+function quote(text: string): string {
+  let quoted = "";
+  for (const byte of new TextEncoder().encode(text)) {
+    const char = String.fromCharCode(byte);
+    if (byte < 0x20 || byte >= 0x80) quoted += `\\x${byte.toString(16).padStart(2, "0")}`;
+    else quoted += char === '"' || char === "\\" ? `\\${char}` : char;
+  }
+  return `"${quoted}"`;
 }

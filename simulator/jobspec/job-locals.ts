@@ -1,8 +1,7 @@
-import { evaluate } from "../../hcl/evaluate.ts";
 import type { Scope } from "../../hcl/scope.ts";
 import type { Diagnostic } from "../../hcl/syntax.ts";
 import { objectValue, type Value } from "../../hcl/value.ts";
-import type { RawAttr, RawBlock } from "./body-view.ts";
+import { evaluateAttribute, type RawAttr, type RawBlock } from "./body-view.ts";
 
 /** The attributes of all `locals` blocks. */
 export function collectLocals(blocks: readonly RawBlock[], diagnostics: Diagnostic[]): readonly RawAttr[] {
@@ -27,7 +26,8 @@ export function evaluateLocals(
     let failure: readonly Diagnostic[] = [];
     const still: RawAttr[] = [];
     for (const local of waiting) {
-      const { value, diagnostics: found } = evaluate(local.expression, known.size === 0 ? scope : scopeWith(objectValue(known)));
+      const current = known.size === 0 ? scope : scopeWith(objectValue(known));
+      const { value, diagnostics: found } = evaluateAttribute(local, current);
       if (found.some((d) => d.severity === "error")) {
         still.push(local);
         failure = found;

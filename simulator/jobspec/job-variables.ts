@@ -55,13 +55,19 @@ export function declareVariables(blocks: readonly RawBlock[], diagnostics: Diagn
   return variables;
 }
 
+/** Nothing is evaluated here: in JSON even templates stay what they are. */
+function constantOf(attribute: RawAttr): Expression {
+  return attribute.constant ?? attribute.expression;
+}
+
 /** Attributes only: a block among them is an error. */
 function plainAttributes(block: RawBlock, diagnostics: Diagnostic[]): ReadonlyMap<string, RawAttr> {
   return block.body.onlyAttributes(diagnostics);
 }
 
 function declareShort(attribute: RawAttr, variables: JobVariables, diagnostics: Diagnostic[]): void {
-  const { name, nameRange, range, expression } = attribute;
+  const { name, nameRange, range } = attribute;
+  const expression = constantOf(attribute);
   if (variables.has(name)) {
     report(diagnostics, nameRange, "Duplicate variable", `Duplicate ${name} variable definition found.`);
     return;
@@ -82,12 +88,13 @@ function declareOne(block: RawBlock, variables: JobVariables, diagnostics: Diagn
   const content = block.body.content(VARIABLE, false, diagnostics);
   if (!isIdentifier(name)) report(diagnostics, block.labelRanges[0], "Invalid variable name", BAD_NAME);
   const before = diagnostics.length;
-  const typeExpression = content.attributes.get("type")?.expression;
-  let type = typeExpression === undefined ? undefined : readType(typeExpression, diagnostics, "exact");
+  const typeAttribute = content.attributes.get("type");
+  let type = typeAttribute === undefined ? undefined : readType(typeExpression(typeAttribute), diagnostics, "exact");
   if (diagnostics.length > before) return;
   const assigned: Assigned[] = [];
-  const fallback = content.attributes.get("default")?.expression;
-  if (fallback !== undefined) {
+  const stated = content.attributes.get("default");
+  if (stated !== undefined) {
+    const fallback = constantOf(stated);
     const { value, diagnostics: found } = evaluate(fallback, CONSTANTS_ONLY);
     diagnostics.push(...found);
     if (found.length > 0) return;
@@ -100,6 +107,11 @@ function declareOne(block: RawBlock, variables: JobVariables, diagnostics: Diagn
   }
   const validations = content.blocks.map((inner) => readValidation(name, inner, diagnostics));
   variables.set(name, { name, type, range: block.headerRange, validations, assigned });
+}
+
+/** In JSON a type is a string, and messages point at all of it. */
+function typeExpression(attribute: RawAttr): Expression {
+  return attribute.keyword === undefined ? attribute.expression : { ...attribute.keyword(), range: attribute.expression.range };
 }
 
 /** The value as the type wants it; what does not fit is reported and becomes unknown. */
@@ -118,7 +130,8 @@ function readValidation(name: string, block: RawBlock, diagnostics: Diagnostic[]
   const { attributes } = block.body.content(VALIDATION, false, diagnostics);
   const condition = attributes.get("condition")?.expression;
   if (condition !== undefined) checkReferences(name, condition, diagnostics);
-  const text = attributes.get("error_message")?.expression;
+  const stated = attributes.get("error_message");
+  const text = stated === undefined ? undefined : constantOf(stated);
   const message = text === undefined ? "" : (literalString(text) ?? "");
   if (text !== undefined && message.trim() === "") {
     const detail = "An empty or blank string is not a valid nor useful error message.";
@@ -156,9 +169,11 @@ export function assignVariables(variables: JobVariables, file: BodySource, diagn
     report(diagnostics, block.typeRange, "Variable declaration in a .var file", detail);
   }
   if (diagnostics.length > 0) return;
-  for (const { name, expression } of file.onlyAttributes(diagnostics).values()) {
+  for (const attribute of file.onlyAttributes(diagnostics).values()) {
+    const { name } = attribute;
     const variable = variables.get(name);
     if (variable === undefined) continue;
+    const expression = constantOf(attribute);
     const { value, diagnostics: found } = evaluate(expression, CONSTANTS_ONLY);
     diagnostics.push(...found);
     const converted = fitted(value, variable.type, (reason) => {

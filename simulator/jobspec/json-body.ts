@@ -1,6 +1,5 @@
 import type { Body, Diagnostic, Expression, SourceRange } from "../../hcl/syntax.ts";
 import { startRange } from "../../hcl/syntax.ts";
-import { literalString } from "../../hcl/walk.ts";
 import {
   type BlockSchema,
   type BodySchema,
@@ -11,14 +10,15 @@ import {
   type RawContent,
   report,
 } from "./body-view.ts";
+import { type JsonDocument, jsonExpression } from "./json-expression.ts";
 
 /** HCL in JSON: what a property is, attribute or block, only the schema says (nomad-api §1). */
-export function jsonSource(value: Expression): BodySource {
+export function jsonSource(value: Expression, document: JsonDocument): BodySource {
   return {
     missingRange: missingRange(value),
-    content: (schema, partial, diagnostics) => jsonContent(value, schema, partial, diagnostics),
-    justAttributes: (diagnostics) => jsonAttributes(value, diagnostics),
-    onlyAttributes: (diagnostics) => jsonAttributes(value, diagnostics),
+    content: (schema, partial, diagnostics) => new ContentReader(document, schema, diagnostics).read(value, partial),
+    justAttributes: (diagnostics) => jsonAttributes(value, document, diagnostics),
+    onlyAttributes: (diagnostics) => jsonAttributes(value, document, diagnostics),
   };
 }
 
@@ -33,14 +33,24 @@ function missingRange(value: Expression): SourceRange {
   };
 }
 
-type Property = RawAttr;
+interface Property {
+  readonly name: string;
+  readonly nameRange: SourceRange;
+  readonly range: SourceRange;
+  readonly value: Expression;
+}
+
+function attributeOf(property: Property, document: JsonDocument): RawAttr {
+  const { name, nameRange, range, value } = property;
+  return { name, nameRange, range, ...jsonExpression(value, document) };
+}
 
 function properties(value: Expression): Property[] {
   if (value.kind !== "object") return [];
   return value.items.map((item) => {
     const { range: nameRange } = item.key;
     const range = { filename: nameRange.filename, start: nameRange.start, end: item.value.range.end };
-    return { name: item.keyName ?? literalString(item.key) ?? "", nameRange, range, expression: item.value };
+    return { name: item.keyName ?? "", nameRange, range, value: item.value };
   });
 }
 
@@ -65,27 +75,77 @@ function deepProperties(value: Expression, label: string | undefined, diagnostic
   return [];
 }
 
-function jsonContent(value: Expression, schema: BodySchema, partial: boolean, diagnostics: Diagnostic[]): RawContent {
-  const attributes = new Map<string, RawAttr>();
-  const blocks: RawBlock[] = [];
-  const wantedAttributes = new Set(schema.attributes.map((a) => a.name));
-  const wantedBlocks = new Map(schema.blocks.map((b) => [b.type, b]));
-  const found = deepProperties(value, undefined, diagnostics);
-  for (const property of found) {
-    const block = wantedBlocks.get(property.name);
-    const earlier = attributes.get(property.name);
-    if (wantedAttributes.has(property.name)) {
-      if (earlier === undefined) attributes.set(property.name, property);
-      else reportTwice(property, earlier, "Duplicate argument", diagnostics);
-    } else if (block !== undefined) unpack(property, block, property.expression, [], [], blocks, diagnostics);
+/** Reads what a schema names out of an object, or out of all objects of a list. */
+class ContentReader {
+  readonly #document: JsonDocument;
+  readonly #schema: BodySchema;
+  readonly #diagnostics: Diagnostic[];
+  readonly #attributes = new Map<string, RawAttr>();
+  readonly #blocks: RawBlock[] = [];
+
+  constructor(document: JsonDocument, schema: BodySchema, diagnostics: Diagnostic[]) {
+    this.#document = document;
+    this.#schema = schema;
+    this.#diagnostics = diagnostics;
   }
-  for (const { name, required } of schema.attributes) {
-    if (!required || attributes.has(name)) continue;
-    const detail = `The argument "${name}" is required, but no definition was found.`;
-    report(diagnostics, missingRange(value), "Missing required argument", detail);
+
+  read(value: Expression, partial: boolean): RawContent {
+    const wantedAttributes = new Set(this.#schema.attributes.map((a) => a.name));
+    const wantedBlocks = new Map(this.#schema.blocks.map((b) => [b.type, b]));
+    const found = deepProperties(value, undefined, this.#diagnostics);
+    for (const property of found) {
+      const block = wantedBlocks.get(property.name);
+      const earlier = this.#attributes.get(property.name);
+      if (wantedAttributes.has(property.name)) {
+        if (earlier === undefined) this.#attributes.set(property.name, attributeOf(property, this.#document));
+        else reportTwice(property, earlier, "Duplicate argument", this.#diagnostics);
+      } else if (block !== undefined) this.#unpack(property, block, property.value, [], []);
+    }
+    for (const { name, required } of this.#schema.attributes) {
+      if (!required || this.#attributes.has(name)) continue;
+      const detail = `The argument "${name}" is required, but no definition was found.`;
+      report(this.#diagnostics, missingRange(value), "Missing required argument", detail);
+    }
+    if (!partial) reportExtraneous(found, this.#schema, this.#attributes, this.#diagnostics);
+    return { attributes: this.#attributes, blocks: this.#blocks };
   }
-  if (!partial) reportExtraneous(found, schema, attributes, diagnostics);
-  return { attributes, blocks };
+
+  /** Peels the labels off, one level of objects for each, until the bodies are reached. */
+  #unpack(
+    property: Property,
+    schema: BlockSchema,
+    value: Expression,
+    labels: readonly string[],
+    labelRanges: readonly SourceRange[],
+  ): void {
+    const label = schema.labels[labels.length];
+    if (label !== undefined) {
+      const inner = deepProperties(value, label, this.#diagnostics);
+      if (inner.length === 0) {
+        const detail = `At least one object property is required, whose name represents the ${schema.type} block's ${label}.`;
+        report(this.#diagnostics, startRange(value), "Missing block label", detail);
+      }
+      for (const { name, nameRange, value: body } of inner) {
+        this.#unpack(property, schema, body, [...labels, name], [...labelRanges, nameRange]);
+      }
+      return;
+    }
+    if (isNull(value)) return;
+    const block = (body: Expression): RawBlock => ({
+      type: schema.type,
+      typeRange: property.nameRange,
+      labels,
+      labelRanges,
+      headerRange: startRange(value),
+      body: jsonSource(body, this.#document),
+    });
+    if (value.kind === "object") this.#blocks.push(block(value));
+    else if (value.kind === "tuple") this.#blocks.push(...value.items.map(block));
+    else {
+      const detail = `Either a JSON object or a JSON array is required, representing the contents of one or more "${schema.type}" blocks.`;
+      report(this.#diagnostics, startRange(value), "Incorrect JSON value type", detail);
+    }
+  }
 }
 
 function reportTwice(property: Property, earlier: RawAttr, summary: string, diagnostics: Diagnostic[]): void {
@@ -112,46 +172,7 @@ function reportExtraneous(
   }
 }
 
-/** Peels the labels off, one level of objects for each, until the bodies are reached. */
-function unpack(
-  property: Property,
-  schema: BlockSchema,
-  value: Expression,
-  labels: readonly string[],
-  labelRanges: readonly SourceRange[],
-  blocks: RawBlock[],
-  diagnostics: Diagnostic[],
-): void {
-  const label = schema.labels[labels.length];
-  if (label !== undefined) {
-    const inner = deepProperties(value, label, diagnostics);
-    if (inner.length === 0) {
-      const detail = `At least one object property is required, whose name represents the ${schema.type} block's ${label}.`;
-      report(diagnostics, startRange(value), "Missing block label", detail);
-    }
-    for (const { name, nameRange, expression } of inner) {
-      unpack(property, schema, expression, [...labels, name], [...labelRanges, nameRange], blocks, diagnostics);
-    }
-    return;
-  }
-  if (isNull(value)) return;
-  const block = (body: Expression): RawBlock => ({
-    type: schema.type,
-    typeRange: property.nameRange,
-    labels,
-    labelRanges,
-    headerRange: startRange(value),
-    body: jsonSource(body),
-  });
-  if (value.kind === "object") blocks.push(block(value));
-  else if (value.kind === "tuple") blocks.push(...value.items.map(block));
-  else {
-    const detail = `Either a JSON object or a JSON array is required, representing the contents of one or more "${schema.type}" blocks.`;
-    report(diagnostics, startRange(value), "Incorrect JSON value type", detail);
-  }
-}
-
-function jsonAttributes(value: Expression, diagnostics: Diagnostic[]): ReadonlyMap<string, RawAttr> {
+function jsonAttributes(value: Expression, document: JsonDocument, diagnostics: Diagnostic[]): ReadonlyMap<string, RawAttr> {
   const found = new Map<string, RawAttr>();
   if (value.kind !== "object") {
     const detail = "A JSON object is required here, setting the arguments for this block.";
@@ -161,7 +182,7 @@ function jsonAttributes(value: Expression, diagnostics: Diagnostic[]): ReadonlyM
   for (const property of properties(value)) {
     if (property.name === "//") continue;
     const earlier = found.get(property.name);
-    if (earlier === undefined) found.set(property.name, property);
+    if (earlier === undefined) found.set(property.name, attributeOf(property, document));
     else reportTwice(property, earlier, "Duplicate attribute definition", diagnostics);
   }
   return found;

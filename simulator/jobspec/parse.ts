@@ -53,8 +53,9 @@ function hasErrors(diagnostics: readonly Diagnostic[]): boolean {
 
 function readText(text: string, parser: HclParser): { readonly source: BodySource; readonly diagnostics: readonly Diagnostic[] } {
   if (looksLikeJson(text)) {
-    const parsed = parseJsonBody(text, FILENAME, parser);
-    if (parsed !== undefined) return { source: jsonSource(objectOfBody(parsed.body)), diagnostics: parsed.diagnostics };
+    // Without the parser strings stay as they are: which of them are templates shows later.
+    const { body, diagnostics } = parseJsonBody(text, FILENAME);
+    return { source: jsonSource(objectOfBody(body), { text, parser }), diagnostics };
   }
   const { body, diagnostics } = parser.parse(text, FILENAME);
   return { source: nativeSource(body), diagnostics };
