@@ -1,7 +1,8 @@
 /** What the server needs of the program behind it. `cmd/` matches these with operator and store. */
+
+import type { TokenCapability } from "../model/capabilities.ts";
 import type { Actor } from "../model/deployment.ts";
 import type { JobKey } from "../model/job-key.ts";
-import type { Capability } from "./auth.ts";
 import type {
   DeploymentDetailJson,
   DeploymentJson,
@@ -70,7 +71,7 @@ export interface Commands {
 /** Who a request comes from and what they may do. */
 export interface Principal {
   readonly actor: Actor;
-  readonly capabilities: ReadonlySet<Capability>;
+  readonly capabilities: ReadonlySet<TokenCapability>;
   /** Whether the principal's rights reach into a namespace. */
   covers(namespace: string): boolean;
   /** Whether the rights reach every namespace: needed for what is not about one job. */

@@ -56,20 +56,13 @@ export function deploymentRoutes(api: Api, dependencies: ApiDependencies): void 
   );
 
   deploymentActions(api, dependencies);
+  canaryActions(api, dependencies);
   hookActions(api, dependencies);
 }
 
 function deploymentActions(api: Api, { queries, commands }: ApiDependencies): void {
   const allowed = (context: Context<ApiEnv>, id: string, capability: Capability) =>
     actorFor(queries.deployment.bind(queries), context, id, capability);
-  const action = <const P extends string>(suffix: P, capability: Capability, summary: string) =>
-    createRoute({
-      method: "post",
-      path: `${path}${suffix}`,
-      ...meta(capability, summary),
-      request: { params: idParams },
-      responses: answers(deploymentSchema),
-    });
 
   api.openapi(
     createRoute({
@@ -114,13 +107,27 @@ function deploymentActions(api: Api, { queries, commands }: ApiDependencies): vo
       return context.json(await commands.retry(id, context.req.valid("json"), await allowed(context, id, "retry")), 200);
     },
   );
-  api.openapi(action("/promote", "promote", "Promote waiting canaries"), async (context) => {
+}
+
+function canaryActions(api: Api, { queries, commands }: ApiDependencies): void {
+  const action = <const P extends string>(suffix: P, summary: string) =>
+    createRoute({
+      method: "post",
+      path: `${path}${suffix}`,
+      ...meta("promote", summary),
+      request: { params: idParams },
+      responses: answers(deploymentSchema),
+    });
+  api.openapi(action("/promote", "Promote waiting canaries"), async (context) => {
     const { id } = context.req.valid("param");
-    return context.json(await commands.promote(id, await allowed(context, id, "promote")), 200);
+    return context.json(
+      await commands.promote(id, await actorFor(queries.deployment.bind(queries), context, id, "promote")),
+      200,
+    );
   });
-  api.openapi(action("/fail", "promote", "Fail waiting canaries"), async (context) => {
+  api.openapi(action("/fail", "Fail waiting canaries"), async (context) => {
     const { id } = context.req.valid("param");
-    return context.json(await commands.fail(id, await allowed(context, id, "promote")), 200);
+    return context.json(await commands.fail(id, await actorFor(queries.deployment.bind(queries), context, id, "promote")), 200);
   });
 }
 

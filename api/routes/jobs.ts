@@ -17,6 +17,12 @@ const jobPath = "/api/v1/jobs/{namespace}/{job}" as const;
 
 /** Jobs: list, one, its gates, and what people may do to it. */
 export function jobRoutes(api: Api, { queries, commands }: ApiDependencies): void {
+  jobList(api, queries);
+  jobReads(api, queries);
+  jobActions(api, commands);
+}
+
+function jobList(api: Api, queries: ApiDependencies["queries"]): void {
   const list = z.object({ jobs: z.array(jobSchema), next_cursor: z.string().nullable() });
   api.openapi(
     createRoute({
@@ -41,7 +47,9 @@ export function jobRoutes(api: Api, { queries, commands }: ApiDependencies): voi
       return context.json({ jobs: [...jobs], next_cursor: null }, 200);
     },
   );
+}
 
+function jobReads(api: Api, queries: ApiDependencies["queries"]): void {
   api.openapi(
     createRoute({
       method: "get",
@@ -75,8 +83,6 @@ export function jobRoutes(api: Api, { queries, commands }: ApiDependencies): voi
       return context.json(found, 200);
     },
   );
-
-  jobActions(api, commands);
 }
 
 function jobActions(api: Api, commands: ApiDependencies["commands"]): void {

@@ -6,6 +6,12 @@ import { type Api, accepted, answers, jsonBody, meta } from "../route.ts";
 
 /** What concerns all jobs: the pause of every job, fetching, and the state of nops itself. */
 export function operationRoutes(api: Api, { queries, commands }: ApiDependencies): void {
+  pauseRoutes(api, queries, commands);
+  fetchRoute(api, commands);
+  statusRoute(api, queries);
+}
+
+function pauseRoutes(api: Api, queries: ApiDependencies["queries"], commands: ApiDependencies["commands"]): void {
   api.openapi(
     createRoute({
       method: "get",
@@ -47,7 +53,9 @@ export function operationRoutes(api: Api, { queries, commands }: ApiDependencies
       return context.json(await commands.resumeAll(principal.actor), 200);
     },
   );
+}
 
+function fetchRoute(api: Api, commands: ApiDependencies["commands"]): void {
   api.openapi(
     createRoute({
       method: "post",
@@ -64,7 +72,9 @@ export function operationRoutes(api: Api, { queries, commands }: ApiDependencies
       return context.json({ accepted: true as const }, 202);
     },
   );
+}
 
+function statusRoute(api: Api, queries: ApiDependencies["queries"]): void {
   api.openapi(
     createRoute({
       method: "get",

@@ -78,30 +78,36 @@ function StatusBody({ data, reload }: { readonly data: StatusJson; readonly relo
         )}
       </p>
       {data.repositories.map((repository) => (
-        <article key={repository.name}>
-          <h3>{visible(repository.name)}</h3>
-          <Facts
-            rows={[
-              ["Branch", visible(repository.branch)],
-              [
-                "Commit",
-                repository.commit === null ? "–" : visible(`${shortHash(repository.commit)} ${repository.commit_subject ?? ""}`),
-              ],
-              ["Last look", <Time key="t" at={repository.last_check_at} />],
-              ["Managed jobs", String(repository.managed_jobs)],
-            ]}
-          />
-          {repository.last_error === null ? null : <p class="problem">{visible(repository.last_error)}</p>}
-          <ul class="issues">
-            {repository.issues.map((issue) => (
-              <li key={`${issue.file}${issue.line ?? ""}${issue.message}`}>
-                <strong>{issue.severity}</strong>{" "}
-                {visible(`${issue.file}${issue.line === null ? "" : `:${issue.line}`}: ${issue.message}`)}
-              </li>
-            ))}
-          </ul>
-        </article>
+        <Repository key={repository.name} repository={repository} />
       ))}
     </>
+  );
+}
+
+function Repository({ repository }: { readonly repository: StatusJson["repositories"][number] }) {
+  return (
+    <article>
+      <h3>{visible(repository.name)}</h3>
+      <Facts
+        rows={[
+          ["Branch", visible(repository.branch)],
+          [
+            "Commit",
+            repository.commit === null ? "–" : visible(`${shortHash(repository.commit)} ${repository.commit_subject ?? ""}`),
+          ],
+          ["Last look", <Time key="t" at={repository.last_check_at} />],
+          ["Managed jobs", String(repository.managed_jobs)],
+        ]}
+      />
+      {repository.last_error === null ? null : <p class="problem">{visible(repository.last_error)}</p>}
+      <ul class="issues">
+        {repository.issues.map((issue) => (
+          <li key={`${issue.file}${issue.line ?? ""}${issue.message}`}>
+            <strong>{issue.severity}</strong>{" "}
+            {visible(`${issue.file}${issue.line === null ? "" : `:${issue.line}`}: ${issue.message}`)}
+          </li>
+        ))}
+      </ul>
+    </article>
   );
 }
