@@ -9,11 +9,17 @@ interface Stub {
 
 /** Hooks: in order, once, bounded; a failure before the register leaves the job untouched, one after it undoes nothing. */
 export function hookCases(world: () => SuiteWorld): void {
-  async function runsOf(hook: string): Promise<number> {
-    const jobs = await world().nomad<readonly Stub[]>("GET", `/v1/jobs?prefix=${hook}`);
-    return jobs.filter((job) => job.ParentID !== "").length;
-  }
+  preHookCases(world);
+  postHookCases(world);
+  declaredHookCases(world);
+}
 
+async function runsOf(world: SuiteWorld, hook: string): Promise<number> {
+  const jobs = await world.nomad<readonly Stub[]>("GET", `/v1/jobs?prefix=${hook}`);
+  return jobs.filter((job) => job.ParentID !== "").length;
+}
+
+function preHookCases(world: () => SuiteWorld): void {
   it("pre- and post-hooks run in order, each once", async () => {
     await world().commit({
       "first.hcl": hookJob("first", "true"),
@@ -28,7 +34,7 @@ export function hookCases(world: () => SuiteWorld): void {
       ["pre", "second", "succeeded"],
       ["post", "after", "succeeded"],
     ]);
-    expect(await Promise.all(["first", "second", "after"].map(runsOf))).toEqual([1, 1, 1]);
+    expect(await Promise.all(["first", "second", "after"].map((hook) => runsOf(world(), hook)))).toEqual([1, 1, 1]);
   });
 
   it("a failing pre-hook fails the deployment and leaves the job alone; mended, it goes through", async () => {
@@ -60,7 +66,9 @@ export function hookCases(world: () => SuiteWorld): void {
     const child = await world().nomad<{ Stop: boolean }>("GET", `/v1/job/${encodeURIComponent(runs[0]?.dispatched_job ?? "")}`);
     expect(child.Stop).toBe(true);
   });
+}
 
+function postHookCases(world: () => SuiteWorld): void {
   it("a failing post-hook fails the deployment but the new version stays; a retry only verifies", async () => {
     await world().commit({
       "smoke.hcl": hookJob("smoke", "exit 1"),
@@ -73,9 +81,11 @@ export function hookCases(world: () => SuiteWorld): void {
     expect(successor.mode).toBe("verify");
     await world().untilDeployment("live", (row) => row.id === successor.id && row.state === "failed");
     expect(await world().nomad("GET", "/v1/job/live")).toMatchObject({ Version: before.Version });
-    expect(await runsOf("smoke")).toBe(2);
+    expect(await runsOf(world(), "smoke")).toBe(2);
   });
+}
 
+function declaredHookCases(world: () => SuiteWorld): void {
   it("a changed hook needs a new approval", async () => {
     const meta = { nops_policy: "approval", nops_pre_hook: "gate" };
     await world().commit({ "gate.hcl": hookJob("gate", "true"), "gated.hcl": serviceJob({ id: "gated", meta }) });

@@ -4,6 +4,12 @@ import type { SuiteWorld } from "./suite-world.ts";
 
 /** The rollout itself: failures in words, canaries, auto revert, scaling, nothing outside overwritten. */
 export function rolloutCases(world: () => SuiteWorld): void {
+  failureCases(world);
+  canaryCases(world);
+  outsideCases(world);
+}
+
+function failureCases(world: () => SuiteWorld): void {
   it("unplaceable: fails by its own clock and says in words which dimension lacks", async () => {
     await world().commit({ "huge.hcl": serviceJob({ id: "huge", cpu: 90_000_000, meta: { nops_apply_timeout: "3s" } }) });
     const failed = await world().untilDeployment("huge", (row) => row.state === "failed");
@@ -25,7 +31,9 @@ export function rolloutCases(world: () => SuiteWorld): void {
     expect(live.Version).toBe(2);
     expect((await world().untilDeployment("revert", () => true)).id).toBe(bad.id);
   });
+}
 
+function canaryCases(world: () => SuiteWorld): void {
   it("canaries wait for a person without a clock; promoted, they complete", async () => {
     const update = "      canary = 1";
     const meta = { nops_apply_timeout: "15s" };
@@ -53,7 +61,9 @@ export function rolloutCases(world: () => SuiteWorld): void {
     await world().nops.post(`/api/v1/deployments/${waiting.id}/fail`);
     await world().untilDeployment("dropped", (row) => row.id === waiting.id && row.state === "failed");
   });
+}
 
+function outsideCases(world: () => SuiteWorld): void {
   it("scaled job: the live count stays, and scaling is neither drift nor stale", async () => {
     const group = "    scaling {\n      min = 1\n      max = 5\n    }\n";
     await world().commit({ "scaled.hcl": serviceJob({ id: "scaled", group }) });
