@@ -41,7 +41,7 @@ export function setUp(ops: Operations & { readonly version: string }, nodes: num
         Description,
         Meta: null,
         SchedulerConfiguration: null,
-        NodeIdentityTTL: 0,
+        NodeIdentityTTL: 86_400_000_000_000,
         Hash: "",
         CreateIndex: tx.index,
         ModifyIndex: tx.index,

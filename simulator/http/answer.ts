@@ -10,6 +10,7 @@ export function answerOf(reply: Reply, pretty: boolean): ApiResponse {
     headers["x-nomad-lastcontact"] = "0";
     if (reply.nextToken) headers["x-nomad-nexttoken"] = reply.nextToken;
   }
+  if (reply.location !== undefined) headers["location"] = reply.location;
   if (reply.text !== undefined) {
     headers["content-type"] = reply.type ?? "text/plain; charset=utf-8";
     return { status: reply.status ?? 200, headers, body: reply.text };

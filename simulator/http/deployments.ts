@@ -41,6 +41,7 @@ export async function deployment(service: Service, call: Call, [path = ""]: read
 
 async function read(service: Service, call: Call, id: string): Promise<Reply> {
   allow(call, "GET");
+  if (id === "") throw new Refusal(500, "missing deployment ID");
   checkId(id, "deployment lookup failed");
   const found = await service.blocking.run(call.request, ["deployment"], () => {
     const row = service.state.deployment.get(id);
@@ -54,6 +55,7 @@ async function read(service: Service, call: Call, id: string): Promise<Reply> {
 async function allocations(service: Service, call: Call, id: string): Promise<Reply> {
   allow(call, "GET");
   if (!call.access.ns(call.namespace, "read-job")) throw permissionDenied();
+  checkId(id, "deployment lookup failed");
   const found = await service.blocking.run(call.request, ["allocs"], () => ({
     index: service.state.allocs.index,
     value: service.state.allocs.by("deployment", id),

@@ -84,5 +84,7 @@ export function countEvaluations(service: Service, call: Call): Reply {
     (row) => row.ID,
     () => 0,
   );
-  return { json: { Count: page.rows.length }, index: service.state.evals.index, read: true };
+  const { index } = service.state.evals;
+  const json = { Count: page.rows.length, Index: index, LastContact: 0, KnownLeader: true, NextToken: "" };
+  return { json, index, read: true };
 }

@@ -50,6 +50,6 @@ async function handle(service: Service, request: ApiRequest, authenticate: Authe
     return answerOf(reply, request.query.has("pretty") && request.query.get("pretty") !== "false");
   } catch (error) {
     if (error instanceof Refusal) return refusalOf(error);
-    throw error;
+    return answerOf({ status: 500, text: error instanceof Error ? error.message : String(error) }, false);
   }
 }

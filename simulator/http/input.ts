@@ -5,8 +5,8 @@ import type { ApiRequest, Call } from "./message.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The JSON object of a body. Throws Refusal (400) in the decoder's words. */
-export function bodyOf(request: ApiRequest): Fields {
+/** The JSON object of a body, for a Go type. Throws Refusal (400) in the decoder's words. */
+export function bodyOf(request: ApiRequest, type = "struct"): Fields {
   const { body } = request;
   if (body === undefined || body === "") throw new Refusal(400, "Request body is empty");
   if (typeof body !== "string") return body as Fields;
@@ -16,8 +16,10 @@ export function bodyOf(request: ApiRequest): Fields {
   } catch {
     throw new Refusal(400, goJsonError(body));
   }
-  if (value === null || typeof value !== "object" || Array.isArray(value)) return {};
-  return value as Fields;
+  if (value === null) return {};
+  if (typeof value === "object" && !Array.isArray(value)) return value as Fields;
+  const kind = Array.isArray(value) ? "array" : typeof value === "boolean" ? "bool" : typeof value;
+  throw new Refusal(400, `json: cannot unmarshal ${kind} into Go value of type ${type}`);
 }
 
 /** A field whatever its case, as Go's decoder finds it. */

@@ -1,11 +1,13 @@
 import { jobDiff } from "../diff/job-diff.ts";
 import type { ServerJob } from "../jobspec/types.ts";
+import { unsnappy } from "../operations/payload.ts";
 import { permissionDenied, Refusal } from "../refusal.ts";
 import { latestDeployment } from "../scheduler/tainted.ts";
 import { clientTerminal } from "../state/facts.ts";
 import { omitEmpty } from "../state/omit-empty.ts";
 import { scoped } from "../state/table.ts";
 import { versionsOf } from "../state/versions.ts";
+import { registrationsOf } from "./catalog.ts";
 import { allow, queryFlag, queryNumber } from "./input.ts";
 import type { Call, Reply } from "./message.ts";
 import type { Service } from "./service.ts";
@@ -24,7 +26,9 @@ export async function readJob(service: Service, call: Call, id: string): Promise
     return { index: row?.ModifyIndex ?? service.state.jobs.index, value: row };
   });
   if (found.value === undefined) throw new Refusal(404, "job not found", found.index);
-  return { json: found.value, index: found.index, read: true };
+  const { Payload } = found.value;
+  const json = Payload ? { ...found.value, Payload: unsnappy(Payload) } : found.value;
+  return { json, index: found.index, read: true };
 }
 
 export async function scaleStatus(service: Service, call: Call, id: string): Promise<Reply> {
@@ -179,17 +183,21 @@ export async function deployment(service: Service, call: Call, id: string): Prom
   return { json: found.value, index: found.index, read: true };
 }
 
-export function services(_service: Service, call: Call): Reply {
+export function services(service: Service, call: Call, id: string): Reply {
   allow(call, "GET");
   need(call, "read-job");
-  return { json: [], index: 1, read: true };
+  const { state } = service;
+  const key = scoped(call.namespace, id);
+  if (!state.jobs.rows.has(key)) throw new Refusal(404, "job not found", 0);
+  const list = state.allocs.by("job", key).flatMap((alloc) => registrationsOf(service, alloc));
+  return { json: list, index: list.length === 0 ? 1 : state.allocs.index, read: true };
 }
 
 export function actions(service: Service, call: Call, id: string): Reply {
   allow(call, "GET");
   need(call, "read-job");
   const row = service.state.jobs.get(scoped(call.namespace, id));
-  if (row === undefined) throw new Refusal(404, "job not found", service.state.jobs.index);
+  if (row === undefined) throw new Refusal(500, `Unknown job "${id}"`);
   const list = row.TaskGroups.flatMap((group) =>
     group.Tasks.flatMap((task) =>
       ((task["Actions"] as { Name: string; Command: string; Args: unknown }[] | null) ?? []).map((action) => ({

@@ -4,7 +4,7 @@ import { deregister, forceEvaluate, type Registered, revert } from "../operation
 import { scale } from "../operations/scale.ts";
 import { setStable, tagVersion, untagVersion } from "../operations/versions.ts";
 import { permissionDenied, Refusal } from "../refusal.ts";
-import { allow, bodyOf, field, flag, number, queryFlag, queryNumber, record, text, textMap } from "./input.ts";
+import { allow, field, flag, number, queryFlag, queryNumber, record, text, textMap } from "./input.ts";
 import {
   actions,
   allocations,
@@ -19,9 +19,10 @@ import {
   summary,
   versions,
 } from "./job-reads.ts";
-import { admitted, refusing, registerJob, registrationDisabled, rejects } from "./jobs.ts";
+import { admitted, jobOf, refusing, registerJob, registrationDisabled, rejects } from "./jobs.ts";
 import type { Call, Reply } from "./message.ts";
 import type { Service } from "./service.ts";
+import { shapedBody, shapes } from "./shapes.ts";
 
 type JobHandler = (service: Service, call: Call, id: string) => Reply | Promise<Reply>;
 
@@ -103,10 +104,9 @@ function remove(service: Service, call: Call, id: string): Reply {
 
 function plan(service: Service, call: Call, id: string): Reply {
   allow(call, "PUT", "POST");
-  const body = bodyOf(call.request);
-  const raw = field(body, "Job");
-  if (raw === undefined) throw new Refusal(400, "Job must be specified");
-  const jobId = field(raw as Record<string, unknown>, "ID");
+  const body = shapedBody(call.request, shapes.plan);
+  const raw = jobOf(body, "JobPlanRequest");
+  const jobId = field(raw, "ID");
   if (jobId === undefined) throw new Refusal(400, "Job must have a valid ID");
   if (jobId !== id) throw new Refusal(400, "Job ID does not match");
   return refusing(() => {
@@ -119,7 +119,7 @@ function plan(service: Service, call: Call, id: string): Reply {
 
 function dispatchJob(service: Service, call: Call, id: string): Reply {
   allow(call, "PUT", "POST");
-  const body = bodyOf(call.request);
+  const body = shapedBody(call.request, shapes.dispatch);
   const named = text(body, "JobID");
   if (named !== "" && named !== id) throw new Refusal(400, "Job ID does not match");
   return send(service, call, id, {
@@ -154,7 +154,7 @@ function forcePeriodic(service: Service, call: Call, id: string): Reply {
 
 function evaluateJob(service: Service, call: Call, id: string): Reply {
   allow(call, "PUT", "POST");
-  const body = call.request.body ? bodyOf(call.request) : {};
+  const body = call.request.body ? shapedBody(call.request, shapes.evaluate) : {};
   const named = text(body, "JobID");
   if (call.request.body && named === "") throw new Refusal(400, "Job ID must be specified");
   if (call.request.body && named !== id) throw new Refusal(400, "JobID not same as job name");
@@ -165,7 +165,7 @@ function evaluateJob(service: Service, call: Call, id: string): Reply {
 
 function revertJob(service: Service, call: Call, id: string): Reply {
   allow(call, "PUT", "POST");
-  const body = bodyOf(call.request);
+  const body = shapedBody(call.request, shapes.revert);
   const named = text(body, "JobID");
   if (named === "") throw new Refusal(400, "JobID must be specified");
   if (named !== id) throw new Refusal(400, "Job ID does not match");
@@ -183,7 +183,7 @@ function revertJob(service: Service, call: Call, id: string): Reply {
 
 function stable(service: Service, call: Call, id: string): Reply {
   allow(call, "PUT", "POST");
-  const body = bodyOf(call.request);
+  const body = shapedBody(call.request, shapes.stable);
   if (text(body, "JobID") === "") throw new Refusal(400, "JobID must be specified");
   if (text(body, "JobID") !== id) throw new Refusal(400, "Job ID does not match");
   need(call, "submit-job", "stable-job");
@@ -194,7 +194,7 @@ function stable(service: Service, call: Call, id: string): Reply {
 async function scaleJob(service: Service, call: Call, id: string): Promise<Reply> {
   allow(call, "GET", "PUT", "POST");
   if (call.request.method === "GET") return scaleStatus(service, call, id);
-  const body = bodyOf(call.request);
+  const body = shapedBody(call.request, shapes.scale);
   const target = record(body, "Target") ?? {};
   const wantedJob = text(target, "Job");
   if (wantedJob !== "" && wantedJob !== id) throw new Refusal(400, "job ID in payload did not match URL");
@@ -227,7 +227,7 @@ function tagJob(service: Service, call: Call, id: string, name: string): Reply {
     const done = untagVersion(service, call.namespace, id, name);
     return answer(done.tag, done.index);
   }
-  const body = bodyOf(call.request);
+  const body = shapedBody(call.request, shapes.tag);
   const version = field(body, "Version");
   const done = tagVersion(
     service,

@@ -1,3 +1,4 @@
+import { decodeApiJob } from "../jobspec/decode.ts";
 import { AdmissionError, type ApiJob, ParseFailure } from "../jobspec/types.ts";
 import { admitContext } from "../operations/context.ts";
 import { register } from "../operations/register.ts";
@@ -8,6 +9,7 @@ import { allow, bodyOf, field, flag, number, queryFlag, record, text, textMap } 
 import type { Call, Reply } from "./message.ts";
 import { byText, paginate } from "./page.ts";
 import type { Service } from "./service.ts";
+import { shapedBody, shapes } from "./shapes.ts";
 import { jobStub } from "./views.ts";
 
 /** `GET /v1/jobs`, and register by `PUT /v1/jobs`. */
@@ -48,6 +50,16 @@ export function admitted(
   return { job: server as unknown as Job, warnings };
 }
 
+/** The job of a request body, not looked into further. Throws Refusal (400) when there is none, or its id is no text. */
+export function jobOf(body: Readonly<Record<string, unknown>>, request: string): ApiJob {
+  const raw = field(body, "Job");
+  if (raw === undefined) throw new Refusal(400, "Job must be specified");
+  const isJob = typeof raw === "object" && !Array.isArray(raw);
+  const job = raw as ApiJob;
+  if (!isJob || typeof field(job, "ID") !== "string") return refusing(() => decodeApiJob(raw, request));
+  return job;
+}
+
 /** Turns what the pure half refuses into answers. */
 export function refusing<T>(fn: () => T): T {
   try {
@@ -61,10 +73,9 @@ export function refusing<T>(fn: () => T): T {
 
 /** Register by either path (nomad-api §3). */
 export function registerJob(service: Service, call: Call, pathId: string | undefined): Reply {
-  const body = bodyOf(call.request);
-  const raw = field(body, "Job");
-  if (raw === undefined) throw new Refusal(400, "Job must be specified");
-  const id = field(raw as Record<string, unknown>, "ID");
+  const body = shapedBody(call.request, shapes.register);
+  const raw = jobOf(body, "JobRegisterRequest");
+  const id = field(raw, "ID");
   if (id === undefined) throw new Refusal(400, "Job ID hasn't been provided");
   if (pathId !== undefined && id !== pathId) throw new Refusal(400, "Job ID does not match name");
   return refusing(() => {
@@ -136,7 +147,7 @@ export async function parse(service: Service, call: Call): Promise<Reply> {
       ? call.access.anyNs("parse-job", "submit-job")
       : call.access.ns(call.namespace, "parse-job", "submit-job");
   if (!allowed) throw permissionDenied();
-  const body = bodyOf(call.request);
+  const body = shapedBody(call.request, shapes.parse);
   const hcl = text(body, "JobHCL");
   if (hcl === "") throw new Refusal(400, "Job spec is empty");
   const input = { hcl, variables: text(body, "Variables"), canonicalize: flag(body, "Canonicalize") };
@@ -152,13 +163,12 @@ export async function parse(service: Service, call: Call): Promise<Reply> {
 /** `PUT /v1/validate/job`. */
 export function validate(service: Service, call: Call): Reply {
   allow(call, "PUT", "POST");
-  const body = bodyOf(call.request);
-  const raw = field(body, "Job");
-  if (raw === undefined) throw new Refusal(400, "Job must be specified");
+  const body = shapedBody(call.request, shapes.validate);
+  const raw = jobOf(body, "JobValidateRequest");
   const namespace = call.request.query.get("namespace") || text(body, "Namespace") || undefined;
   const region = text(body, "Region") || call.request.query.get("region") || undefined;
   if (!call.access.ns(namespace ?? "default", "read-job")) throw permissionDenied();
-  return refusing(() => ({ json: service.rules.validate(raw as ApiJob, admitContext(service, namespace, region)) }));
+  return refusing(() => ({ json: service.rules.validate(raw, admitContext(service, namespace, region)) }));
 }
 
 /** `GET|POST /v1/jobs/statuses`, the list behind the UI (nomad-api §7.3). */

@@ -1,4 +1,5 @@
 import { permissionDenied, Refusal } from "../refusal.ts";
+import { checkId } from "./evaluations.ts";
 import { allow } from "./input.ts";
 import type { Call, Reply } from "./message.ts";
 import type { Service } from "./service.ts";
@@ -11,14 +12,15 @@ export function logs(service: Service, call: Call, [id = ""]: readonly string[])
   allow(call, "GET");
   const { query } = call.request;
   const [task, type] = [query.get("task") ?? "", query.get("type") ?? ""];
-  if (id === "") throw new Refusal(400, "alloc id not provided");
+  if (id === "") throw new Refusal(400, "must provide a valid alloc id");
   if (task === "") throw new Refusal(400, "must provide task name");
-  if (type !== "stdout" && type !== "stderr") throw new Refusal(400, 'log type must be either "stdout" or "stderr"');
+  if (type !== "stdout" && type !== "stderr") throw new Refusal(400, "must provide log type (stdout/stderr)");
   const origin = query.get("origin") ?? "start";
   if (origin !== "start" && origin !== "end") throw new Refusal(400, "origin must be start or end");
   const offset = Number(query.get("offset") ?? "0");
   if (!Number.isInteger(offset))
     throw new Refusal(400, `error parsing offset: strconv.ParseInt: parsing "${query.get("offset")}": invalid syntax`);
+  checkId(id, "alloc lookup failed");
   const alloc = service.state.allocs.get(id);
   if (alloc === undefined) throw new Refusal(404, `Unknown allocation "${id}"`);
   if (!call.access.ns(alloc.Namespace, "read-logs", "read-fs")) throw permissionDenied();

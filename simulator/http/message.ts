@@ -33,6 +33,8 @@ export interface Reply {
   /** Reads also say whether there is a leader, and how old the answer is. */
   readonly read?: boolean;
   readonly nextToken?: string | undefined;
+  /** Where a redirect leads. */
+  readonly location?: string;
 }
 
 /** A request on its way through a route. */

@@ -1,10 +1,11 @@
 import { permissionDenied, Refusal } from "../refusal.ts";
 import type { Namespace } from "../state/cluster-types.ts";
 import { terminal } from "../state/facts.ts";
-import { allow, bodyOf, field, record, text, textMap } from "./input.ts";
+import { allow, field, record, text, textMap } from "./input.ts";
 import type { Call, Reply } from "./message.ts";
 import { byText, paginate } from "./page.ts";
 import type { Service } from "./service.ts";
+import { shapedBody, shapes } from "./shapes.ts";
 
 /** `GET /v1/namespaces`: those that the sender may see. */
 export async function namespaces(service: Service, call: Call): Promise<Reply> {
@@ -34,7 +35,7 @@ export async function namespace(service: Service, call: Call, [name = ""]: reado
 }
 
 function put(service: Service, call: Call, pathName: string): Reply {
-  const body = bodyOf(call.request);
+  const body = shapedBody(call.request, shapes.namespace);
   const name = text(body, "Name");
   if (pathName !== "" && name !== pathName) throw new Refusal(400, "Namespace name does not match request path");
   if (!call.access.management) throw permissionDenied();
@@ -71,7 +72,7 @@ function remove(service: Service, call: Call, name: string): Reply {
   if (!call.access.management) throw permissionDenied();
   const { state } = service;
   if (name === "default") throw new Refusal(500, "can not delete default namespace");
-  if (state.namespaces.get(name) === undefined) throw new Refusal(500, `namespace "${name}" not found`);
+  if (state.namespaces.get(name) === undefined) throw new Refusal(500, "namespace not found");
   const jobs = [...state.jobs.rows.values()].some((job) => job.Namespace === name && job.Status !== "dead");
   const allocs = [...state.allocs.rows.values()].some((alloc) => alloc.Namespace === name && !terminal(alloc));
   const list = (what: string) =>

@@ -138,7 +138,7 @@ function putPool(service: Service, call: Call): Reply {
       Description: text(body, "Description"),
       Meta: (record(body, "Meta") as Record<string, string> | undefined) ?? null,
       SchedulerConfiguration: settings ?? null,
-      NodeIdentityTTL: 0,
+      NodeIdentityTTL: 86_400_000_000_000,
       Hash: "",
       CreateIndex: old?.CreateIndex ?? tx.index,
       ModifyIndex: tx.index,

@@ -3,6 +3,7 @@ import { login } from "./acl-login.ts";
 import { authMethod, authMethods, bindingRule, bindingRules, jwks, role, roles } from "./acl-more.ts";
 import { agent, health, regions, schedulerConfiguration, status, system } from "./agent.ts";
 import { allocation, allocations } from "./allocations.ts";
+import { enterprise, nothing, redirect, scaling, serviceByName, services } from "./catalog.ts";
 import { control } from "./control.ts";
 import { deployment, deployments } from "./deployments.ts";
 import { countEvaluations, evaluation, evaluations } from "./evaluations.ts";
@@ -12,6 +13,7 @@ import { logs } from "./logs.ts";
 import type { Call, Handler, Reply } from "./message.ts";
 import { namespace, namespaces } from "./namespaces.ts";
 import { node, nodes, pool, pools } from "./nodes.ts";
+import { search } from "./search.ts";
 import type { Service } from "./service.ts";
 import { bufferedEvents } from "./stream.ts";
 import { variable, variables } from "./variables.ts";
@@ -67,9 +69,27 @@ const routes: readonly (readonly [string, Route])[] = [
   ["/v1/agent/", agent],
   ["/v1/system/", system],
   ["/v1/operator/scheduler/configuration", schedulerConfiguration],
+  ["/v1/services", services],
+  ["/v1/service/", serviceByName],
+  ["/v1/scaling/", scaling],
+  ["/v1/search", search],
+  ["/v1/volumes", nothing],
+  ["/v1/plugins", nothing],
+  ["/v1/quotas", enterprise],
+  ["/v1/quota", enterprise],
+  ["/v1/quota/", enterprise],
+  ["/v1/quota-usages", enterprise],
+  ["/v1/sentinel/", enterprise],
+  ["/v1/recommendation", enterprise],
+  ["/v1/recommendations", enterprise],
+  ["/v1/job", redirect("/v1/job/")],
+  ["/v1/evaluation", redirect("/v1/evaluation/")],
+  ["/v1/allocation", redirect("/v1/allocation/")],
+  ["/v1/deployment", redirect("/v1/deployment/")],
+  ["/v1/node", redirect("/v1/node/")],
 ];
 
-const exact = new Map(routes.filter(([path]) => !path.endsWith("/")));
+const exact = new Map<string, Route>([["/", redirect("/ui/")], ...routes.filter(([path]) => !path.endsWith("/"))]);
 const prefixes = routes.filter(([path]) => path.endsWith("/")).sort(([a], [b]) => b.length - a.length);
 
 /** The handler of a path with what follows its prefix, or undefined for a path that Nomad does not know. */

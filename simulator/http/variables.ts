@@ -86,7 +86,7 @@ function target(call: Call, body: Readonly<Record<string, unknown>>): string {
 }
 
 function write(service: Service, call: Call, path: string, acquire: boolean): Reply {
-  const body = bodyOf(call.request);
+  const body = bodyOf(call.request, "structs.VariableDecrypted");
   const items = textMap(body, "Items");
   if (!acquire && Object.keys(items).length === 0) throw new Refusal(400, "variable missing required Items object");
   const cas = acquire ? undefined : casOf(call);
@@ -188,7 +188,7 @@ function renew(service: Service, call: Call, path: string): Reply {
   const body = bodyOf(call.request);
   if (!call.access.variable(call.namespace, path, "write")) throw permissionDenied();
   const id = lockOf(record(body, "Lock"))?.ID ?? "";
-  if (id === "") throw new Refusal(400, "missing lock ID");
+  if (id === "") throw new Refusal(500, "1 error occurred:\n\t* missing lock ID\n\n");
   const row = service.state.variables.get(scoped(call.namespace, path));
   if (row === undefined) throw new Refusal(404, "variable doesn't exist");
   if (row.Lock === null) throw new Refusal(409, "variable doesn't hold a lock");

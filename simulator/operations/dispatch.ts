@@ -4,6 +4,7 @@ import { upsertJob } from "../state/job-writes.ts";
 import { scoped } from "../state/table.ts";
 import type { Job } from "../state/types.ts";
 import type { Operations } from "./context.ts";
+import { snappy } from "./payload.ts";
 import { evalFor, evaluate } from "./register.ts";
 
 /** Bytes that a dispatch may carry. */
@@ -84,7 +85,7 @@ function childOf(ops: Operations, parent: Job, request: DispatchRequest, priorit
     DispatchIdempotencyToken: request.token,
     Priority: priority,
     Meta: Object.keys(meta).length === 0 ? null : meta,
-    Payload: request.payload === "" ? null : request.payload,
+    Payload: request.payload === "" ? null : snappy(request.payload),
     SubmitTime: nanos(ops.now()),
   };
 }

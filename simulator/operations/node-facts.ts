@@ -45,11 +45,9 @@ const signals =
   "SIGBUS,SIGFPE,SIGILL,SIGPIPE,SIGSEGV,SIGUSR1,SIGUSR2,SIGABRT,SIGHUP,SIGIOT,SIGPROF,SIGSTOP,SIGSYS,SIGTRAP,SIGTSTP,SIGINT,SIGKILL,SIGQUIT,SIGTTIN,SIGTTOU,SIGWINCH,SIGALRM,SIGCONT,SIGIO,SIGTERM,SIGXCPU,SIGXFSZ,SIGNULL";
 
 const clientMeta: Readonly<Record<string, string>> = {
-  // biome-ignore lint/suspicious/noTemplateCurlyInString: a placeholder of Nomad's own
   "connect.gateway_image": "docker.io/envoyproxy/envoy:v${NOMAD_envoy_version}",
   "connect.log_level": "info",
   "connect.proxy_concurrency": "1",
-  // biome-ignore lint/suspicious/noTemplateCurlyInString: a placeholder of Nomad's own
   "connect.sidecar_image": "docker.io/envoyproxy/envoy:v${NOMAD_envoy_version}",
   "connect.transparent_proxy.default_outbound_port": "15001",
   "connect.transparent_proxy.default_uid": "101",

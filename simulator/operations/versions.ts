@@ -19,7 +19,7 @@ export function tagVersion(
   const current = state.jobs.get(scoped(namespace, id));
   const target = versionAt(state, namespace, id, version ?? current?.Version ?? 0);
   if (current === undefined || target === undefined) {
-    throw new Refusal(404, `job "${id}" version ${version ?? 0} not found`);
+    throw new Refusal(current === undefined ? 500 : 404, `job "${id}" version ${version ?? 0} not found`);
   }
   const other = versionsOf(state, namespace, id).find((one) => one.VersionTag?.Name === name && one.Version !== target.Version);
   if (other !== undefined) throw new Refusal(400, `"${name}" already exists on a different version of job "${id}"`);
@@ -33,7 +33,9 @@ export function untagVersion(ops: Operations, namespace: string, id: string, nam
   const current = state.jobs.get(scoped(namespace, id));
   const target = versionsOf(state, namespace, id).find((one) => one.VersionTag?.Name === name);
   const tag = target?.VersionTag;
-  if (current === undefined || target === undefined || !tag) throw new Refusal(400, `tag "${name}" not found on job "${id}"`);
+  if (current === undefined || target === undefined || !tag) {
+    throw new Refusal(current === undefined ? 500 : 400, `tag "${name}" not found on job "${id}"`);
+  }
   return { tag, index: putTag(ops, current, target, null) };
 }
 
@@ -49,7 +51,7 @@ function putTag(ops: Operations, current: Job, target: Job, tag: VersionTag | nu
 /** Marks a version stable or not by hand. Throws Refusal (404) when it is not kept. */
 export function setStable(ops: Operations, namespace: string, id: string, version: number, stable: boolean): number {
   if (versionAt(ops.state, namespace, id, version) === undefined)
-    throw new Refusal(404, `job "${id}" version ${version} not found`);
+    throw new Refusal(500, `job "${id}" in namespace "${namespace}" at version ${version} not found`);
   return ops.state.write("JobStability", (tx) => {
     markStable(tx, namespace, id, version, stable);
     return tx.index;

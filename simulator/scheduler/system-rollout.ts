@@ -16,8 +16,8 @@ export class SystemRollout {
   readonly #env: SchedulerEnvironment;
   readonly #sysbatch: boolean;
   readonly updates: StatusUpdate[] = [];
-  /** Id of the latest deployment, whatever became of it. */
-  readonly latestId: string;
+  /** The latest deployment, whatever became of it. */
+  readonly #latest: Deployment | undefined;
   row: Deployment | undefined;
   groups: Record<string, DraftState> = {};
   #old: Deployment | undefined;
@@ -27,7 +27,7 @@ export class SystemRollout {
     this.#env = env;
     this.#sysbatch = sysbatch;
     const latest = sysbatch ? undefined : latestDeployment(env.state, evaluation.Namespace, evaluation.JobID);
-    this.latestId = latest?.ID ?? "";
+    this.#latest = latest;
     if (latest === undefined) return;
     const cancel = (description: string) => {
       if (deploymentActive(latest)) this.updates.push({ id: latest.ID, status: "cancelled", description });
@@ -43,13 +43,20 @@ export class SystemRollout {
     }
   }
 
+  /** Id that the evaluation names; none when the latest one is done and no node is to have any of its groups. */
+  shownId(candidates: Readonly<Record<string, number>>): string {
+    if (this.row !== undefined) return this.row.ID;
+    const idle = Object.keys(this.#latest?.TaskGroups ?? {}).every((name) => (candidates[name] ?? 0) < 1);
+    return this.#latest === undefined || (this.#latest.Status === "successful" && idle) ? "" : this.#latest.ID;
+  }
+
   /** Its id while it may still place, else "". */
   get activeId(): string {
     return this.row !== undefined && deploymentActive(this.row) ? this.row.ID : "";
   }
 
-  /** Makes a deployment when this version is new here. */
-  create(job: Job, existing: readonly Allocation[], updating: boolean): void {
+  /** Makes a deployment when this version is new here and some node is to have one of its groups. */
+  create(job: Job, candidates: Readonly<Record<string, number>>, existing: readonly Allocation[], updating: boolean): void {
     if (this.#sysbatch) return;
     const status = this.row?.Status;
     if (status === "paused" || status === "failed" || this.#old?.JobVersion === job.Version) return;
@@ -57,6 +64,7 @@ export class SystemRollout {
     if (this.row === undefined && ranBefore) return;
     for (const group of job.TaskGroups) {
       const strategy = group.Update !== null && group.Update !== undefined && group.Update.MaxParallel !== 0;
+      if (candidates[group.Name] === undefined) continue;
       if (!strategy || this.groups[group.Name] !== undefined || (ranBefore && !updating)) continue;
       if (this.row === undefined) {
         this.row = newDeployment(this.#env.newId(), job, job.Priority, this.#env.now());

@@ -89,10 +89,11 @@ class SystemPass {
     const notReady = new Set(nodes.filter((node) => !isReady(node)).map((node) => node.ID));
     for (const alloc of existing) if (!terminal(alloc)) this.#judge(alloc, job, eligible, notReady, selector);
     for (const node of eligible.values()) this.#fill(node, job, existing);
-    this.#rollout.create(job, existing, this.#updates.length !== 0 || this.#allocs.length !== 0);
+    this.#rollout.create(job, this.#candidates, existing, this.#updates.length !== 0 || this.#allocs.length !== 0);
     this.#evict(job, selector);
     this.#placeAll(job, selector);
-    for (const [name, count] of Object.entries(this.#candidates)) this.#counts(name).Place = count;
+    // A system job's annotations count every node that has or gets the group; those of a sysbatch job only what is placed.
+    if (!this.#sysbatch) for (const [name, count] of Object.entries(this.#candidates)) this.#counts(name).Place = count;
     this.#rollout.finish(job, this.#candidates);
     return this.#result();
   }
@@ -198,9 +199,7 @@ class SystemPass {
             this.#ignore(last);
             continue;
           }
-          this.#updates.push({ name, group, node, previous: last, canary: false });
-          this.#counts(group.Name).DestructiveUpdate++;
-          this.#count(group.Name);
+          this.#renew(last, { name, group, node, previous: last, canary: false }, job);
           continue;
         }
         this.#places.push({ name, group, node, previous: last, canary: false });
@@ -208,6 +207,18 @@ class SystemPass {
         this.#count(group.Name);
       }
     }
+  }
+
+  /** A finished sysbatch allocation of an older version: it runs again only when what it runs has changed. */
+  #renew(last: Allocation, want: Want, job: Job): void {
+    this.#count(want.group.Name);
+    if (this.#updateOf(last.Job, job, want.group.Name) !== "destructive") {
+      this.#counts(want.group.Name).InPlaceUpdate++;
+      this.#existsFor.add(want.group.Name);
+      return;
+    }
+    this.#updates.push(want);
+    this.#counts(want.group.Name).DestructiveUpdate++;
   }
 
   /** Stops as many of the outdated allocations as `max_parallel` allows, and wants them back. */
@@ -234,10 +245,8 @@ class SystemPass {
         budget.left--;
       }
       limits[want.group.Name] = limit - 1;
-      if (!serverTerminal(want.previous) && !terminal(want.previous)) {
-        this.#stopOne(want.previous, reasons.updating);
-        selector.stop(want.previous);
-      }
+      if (!serverTerminal(want.previous)) this.#stopOne(want.previous, reasons.updating);
+      if (!terminal(want.previous)) selector.stop(want.previous);
       this.#places.push(want);
     }
   }
@@ -310,7 +319,7 @@ class SystemPass {
       followups: [],
       failed: Object.fromEntries([...this.#failed].map(([name, metrics]): [string, AllocMetric] => [name, metrics.json()])),
       queued: this.#queued,
-      deploymentId: this.#rollout.row?.ID ?? this.#rollout.latestId,
+      deploymentId: this.#rollout.shownId(this.#candidates),
       blockedNodes: this.#blocked,
       classes: this.#selector?.classes ?? {},
       escaped: this.#selector?.escaped ?? false,

@@ -69,7 +69,7 @@ export function deleteVariable(state: State, namespace: string, path: string, ca
 export function releaseLock(state: State, namespace: string, path: string, lockId: string): Outcome {
   const existing = state.variables.get(scoped(namespace, path));
   return state.write("VarApply", (tx): Outcome => {
-    if (existing === undefined) return { kind: "failed", text: "variable not found" };
+    if (existing === undefined) return { kind: "failed", text: "variable doesn't exist" };
     if (existing.Lock === null || existing.Lock.ID === "") return { kind: "failed", text: "variable doesn't hold a lock" };
     if (existing.Lock.ID !== lockId) return { kind: "conflict", variable: undefined, index: tx.index };
     return { kind: "written", variable: unlock(tx, existing), index: tx.index };
