@@ -111,13 +111,21 @@ function judge(outcome: Outcome, scenario: Scenario, where: string): void {
   expect(where, story).toMatch(/nomad\.dispatch|store\.updateHookRun/);
 }
 
+const writes = /create|move|save|record|refresh|mark|drop|ensure|update|approve|register|dispatch|stop|promote|accept/;
+
+function isRead(call: string): boolean {
+  return !writes.test(call);
+}
+
 describe.each(scenarios)("$name", (scenario) => {
   it("survives death at every call, before and after its effect", async () => {
     const whole = await play(scenario, []);
     expect(whole).toMatchObject({ states: ["completed"], registers: 1, died: false });
     expect(whole.calls.length).toBeGreaterThan(15);
     for (let call = 1; call <= whole.calls.length; call++) {
-      for (const when of ["before", "after"] as const) {
+      const name = whole.calls[call - 1] ?? "";
+      // A read has no effect that dying before or after it could tell apart.
+      for (const when of isRead(name) ? (["after"] as const) : (["before", "after"] as const)) {
         const outcome = await play(scenario, [{ call, when }]);
         expect(outcome.died).toBe(true);
         judge(outcome, scenario, `${when} call ${call}, ${whole.calls[call - 1]}`);
@@ -134,7 +142,7 @@ it("survives two deaths in a row, at random places", async () => {
   });
   for (const scenario of scenarios) {
     const { calls } = await play(scenario, []);
-    for (let round = 0; round < 20; round++) {
+    for (let round = 0; round < 10; round++) {
       const points = [pick(calls.length), pick(calls.length)];
       const outcome = await play(scenario, points);
       const places = points.map((point) => `${point.when} ${point.call}`).join(", ");

@@ -144,7 +144,11 @@ export class SourceController implements Reconciler<string> {
       entries,
       issues: this.issuesOf(snapshot, entries),
     };
+    const before = this.deps.desired.content(state.settings.name)?.entries ?? [];
     const changed = this.deps.desired.replace(content);
+    for (const entry of before)
+      if (entry.kind === "parsed" && this.deps.desired.state(entry.key).kind === "absent")
+        this.deps.redactor.forget(`git ${entry.key}`);
     const kept = new Set<string>();
     for (const each of this.states.values()) for (const file of each.snapshot?.files ?? []) kept.add(file.contentHash);
     this.parser.keepOnly(kept);

@@ -12,7 +12,8 @@ import { pauseOf, windowHold, windowOf } from "./holds.ts";
  */
 export function revalidate(input: GateInput): Decision | undefined {
   const { active } = input.facts;
-  if (active === undefined || !isWaiting(active.state)) return undefined;
+  // While nops only looks on, and above all over a restored database, nothing that is on record is moved.
+  if (active === undefined || !isWaiting(active.state) || input.mode !== "normal") return undefined;
   const { desired } = input;
   switch (desired.kind) {
     case "frozen":

@@ -81,7 +81,9 @@ describe("movedOnlyByScale", () => {
       fc.property(fc.nat(50), fc.nat(50), fc.nat(50), (git, first, second) => {
         const [a, b] = [live(1, [group("g", first, policy(1))]), live(2, [group("g", second, policy(2))])];
         expect(movedOnlyByScale(a, b)).toBe(true);
-        expect(substituteCounts(job(group("g", git, policy(0))), b).TaskGroups?.[0]?.Count).toBe(Math.min(9, Math.max(1, second)));
+        expect(substituteCounts(job(group("g", git, policy(0))), b).TaskGroups?.[0]?.Count).toBe(
+          Math.min(9, Math.max(1, second)),
+        );
       }),
     );
   });
