@@ -19,7 +19,7 @@ describe("reset", () => {
     const nomad = fakeNomad();
     const workspace = testWorkspace(files, { nomad });
     await workspace.deploy();
-    await nomad.register({ ID: "stranger" }, 0, undefined);
+    await nomad.register({ ID: "stranger" }, 0);
     await resetRun(workspace.session(), options);
     expect([...nomad.jobs.keys()]).toEqual(["default/stranger"]);
     expect(existsSync(join(workspace.root, stateFile))).toBe(false);

@@ -44,7 +44,7 @@ describe("nomad_job_run", () => {
     const workspace = withStep("nomad_job_run", { file: "a.json" }, files, { nomad });
     nomad.beforeRegister = () => {
       nomad.beforeRegister = undefined;
-      void nomad.register({ ID: "a", Type: "batch" }, 0, undefined);
+      void nomad.register({ ID: "a", Type: "batch" }, 0);
     };
     expect(await failure(workspace.deploy())).toContain("changed by somebody else since it was planned");
   });
@@ -118,7 +118,7 @@ describe("jobs by label", () => {
     const nomad = fakeNomad();
     await withStep("nomad_job_stop", { job: "none" }, {}, { nomad }).deploy();
     expect(nomad.writes).toEqual([]);
-    await nomad.register({ ID: "a" }, 0, undefined);
+    await nomad.register({ ID: "a" }, 0);
     await withStep("nomad_job_stop", { job: "a", purge: true }, {}, { nomad }).deploy();
     expect(nomad.jobs.size).toBe(0);
   });
@@ -130,7 +130,7 @@ describe("nomad_job_dispatch", () => {
     extra = "",
   ): Promise<{ readonly workspace: TestWorkspace; readonly nomad: ReturnType<typeof fakeNomad> }> {
     const nomad = fakeNomad();
-    await nomad.register(parent, 0, undefined);
+    await nomad.register(parent, 0);
     nomad.writes.length = 0;
     return { nomad, workspace: withStep("nomad_job_dispatch", { job: "migrate", meta: { v: 1 } }, {}, { nomad }, extra) };
   }

@@ -49,81 +49,105 @@ export interface RecorderInput {
 
 /** A recorder over a loaded journal. A write that fails does not stop the run; `failure` tells at the end. */
 export function createRecorder(input: RecorderInput): Recorder {
-  const { journal, deploy, clock } = input;
-  const full = deploy.service === undefined;
-  const seen = new Set<string>();
+  if (input.force) forget(input.journal, input.deploy);
+  return new JournalRecorder(input);
+}
+
+class JournalRecorder implements Recorder {
+  readonly #input: RecorderInput;
+  readonly #startedAt: string;
+  /** Services of which a step began or was skipped by a condition in this run. */
+  readonly #seen = new Set<string>();
   /** Services that a former run left unfinished and whose steps are all there now. */
-  const left = new Set<string>();
-  const handled = new Set<string>();
-  const startedAt = toInstant(clock.now());
-  let failure: unknown;
-  const now = (): string => toInstant(clock.now());
-  const flush = (): void => {
-    try {
-      input.store.save(journal);
-      failure = undefined;
-    } catch (error) {
-      failure = error;
+  readonly #left = new Set<string>();
+  readonly #handled = new Set<string>();
+  #failure: unknown;
+
+  constructor(input: RecorderInput) {
+    this.#input = input;
+    this.#startedAt = this.#now();
+  }
+
+  begin(): void {
+    const { journal, deploy } = this.#input;
+    if (deploy.service !== undefined) return;
+    journal.project.last_run = { status: "in_progress", started_at: this.#startedAt };
+    stamp(journal.project, deploy, undefined);
+    this.#flush();
+  }
+
+  starting(step: ResolvedStep): void {
+    const first = step.scope !== undefined && !this.#seen.has(step.scope);
+    this.#open(step.scope);
+    if (first) this.#flush();
+  }
+
+  kept(step: ResolvedStep): void {
+    this.#handled.add(step.address);
+    const service = step.scope === undefined ? undefined : this.#input.journal.services[step.scope];
+    if (step.scope === undefined || service === undefined) return;
+    if (service.status !== "deployed" || service.last_run?.status !== "ok") this.#left.add(step.scope);
+  }
+
+  done(step: ResolvedStep, result: StepResult): void {
+    this.#handled.add(step.address);
+    const record = this.#open(step.scope);
+    const phase = record.phases[step.phase] ?? { steps: {} };
+    record.phases[step.phase] = phase;
+    phase.steps[step.name] = {
+      status: result.status,
+      finished_at: this.#now(),
+      action_hash: step.fingerprint.hash,
+      duration_ms: Math.round(result.durationMs),
+      ...(result.tolerated === true ? { tolerated: true } : {}),
+      inputs: { ...step.fingerprint.inputs },
+    };
+    phase.status = phaseStatus(phase);
+    this.#flush();
+  }
+
+  finish(ok: boolean): void {
+    const { journal, deploy } = this.#input;
+    const complete = (scope: string): boolean =>
+      stepsOf(deploy.plan).every((step) => step.scope !== scope || this.#handled.has(step.address));
+    for (const scope of new Set([...this.#seen, ...this.#left])) finishService(journal, scope, complete(scope), this.#now());
+    if (deploy.service === undefined) {
+      finishProject(journal, this.#input, ok, { startedAt: this.#startedAt, finishedAt: this.#now() });
     }
-  };
-  if (input.force) forget(journal, deploy);
+    journal.project.status = projectStatus(journal, new Set(deploy.tracked));
+    this.#flush();
+  }
+
+  failure(): unknown {
+    return this.#failure;
+  }
+
+  #now(): string {
+    return toInstant(this.#input.clock.now());
+  }
+
+  #flush(): void {
+    try {
+      this.#input.store.save(this.#input.journal);
+      this.#failure = undefined;
+    } catch (error) {
+      this.#failure = error;
+    }
+  }
 
   /** First write of a scope in this run: the stamp goes along, so that a kill later finds it (workspace §7.5). */
-  const open = (scope: string | undefined): ScopeRecord => {
+  #open(scope: string | undefined): ScopeRecord {
+    const { journal, deploy } = this.#input;
     if (scope === undefined) return journal.project;
     const service: ServiceRecord = journal.services[scope] ?? { status: "not_deployed", phases: {} };
     journal.services[scope] = service;
-    if (!seen.has(scope)) {
-      seen.add(scope);
-      service.last_run = { status: "in_progress", started_at: now() };
+    if (!this.#seen.has(scope)) {
+      this.#seen.add(scope);
+      service.last_run = { status: "in_progress", started_at: this.#now() };
       stamp(service, deploy, scope);
     }
     return service;
-  };
-  return {
-    begin() {
-      if (!full) return;
-      journal.project.last_run = { status: "in_progress", started_at: startedAt };
-      stamp(journal.project, deploy, undefined);
-      flush();
-    },
-    starting(step) {
-      const first = step.scope !== undefined && !seen.has(step.scope);
-      open(step.scope);
-      if (first) flush();
-    },
-    kept(step) {
-      handled.add(step.address);
-      const service = step.scope === undefined ? undefined : journal.services[step.scope];
-      if (step.scope === undefined || service === undefined) return;
-      if (service.status !== "deployed" || service.last_run?.status !== "ok") left.add(step.scope);
-    },
-    done(step, result) {
-      handled.add(step.address);
-      const record = open(step.scope);
-      const phase = record.phases[step.phase] ?? { steps: {} };
-      record.phases[step.phase] = phase;
-      phase.steps[step.name] = {
-        status: result.status,
-        finished_at: now(),
-        action_hash: step.fingerprint.hash,
-        duration_ms: Math.round(result.durationMs),
-        ...(result.tolerated === true ? { tolerated: true } : {}),
-        inputs: { ...step.fingerprint.inputs },
-      };
-      phase.status = phaseStatus(phase);
-      flush();
-    },
-    finish(ok) {
-      const complete = (scope: string): boolean =>
-        stepsOf(deploy.plan).every((step) => step.scope !== scope || handled.has(step.address));
-      for (const scope of new Set([...seen, ...left])) finishService(journal, scope, complete(scope), now());
-      if (full) finishProject(journal, input, ok, { startedAt, finishedAt: now() });
-      journal.project.status = projectStatus(journal, new Set(deploy.tracked));
-      flush();
-    },
-    failure: () => failure,
-  };
+  }
 }
 
 /** `--force`: everything of the run's scope counts as absent. Pending operations stay until the run succeeds. */
