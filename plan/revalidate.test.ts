@@ -104,7 +104,11 @@ describe("a waiting deployment, first rule that matches (operator §8.3e)", () =
     ["detected, nops only looks on", { state: "detected", mode: "read_only" }, "stays read_only"],
     [
       "a newer spec over a restored database",
-      { mode: "restored_database", desired: managed({ policy: "approval", specHash: "new" }), verdict: aVerdict({ specHash: "new" }) },
+      {
+        mode: "restored_database",
+        desired: managed({ policy: "approval", specHash: "new" }),
+        verdict: aVerdict({ specHash: "new" }),
+      },
       "stays restored_database",
     ],
     [
