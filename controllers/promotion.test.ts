@@ -35,6 +35,15 @@ describe("canaries that wait for a person (operator §14.7)", () => {
     });
   });
 
+  it("also not while a canary is unhealthy for a time: the wait is open until somebody ends it", async () => {
+    const world = await canary();
+    const { appliedIndex } = await latest(world);
+    const rollout = world.nomad.deployments.find((each) => each.JobSpecModifyIndex === appliedIndex);
+    for (const group of Object.values(rollout?.TaskGroups ?? {})) Object.assign(group, { HealthyAllocs: 0 });
+    await world.clock.advance(700_000);
+    expect(await latest(world)).toMatchObject({ state: "applying", promotedAt: undefined });
+  });
+
   it("a promotion completes it; the wish is on record before Nomad is asked", async () => {
     const world = await canary();
     const { id } = await latest(world);
