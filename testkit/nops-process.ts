@@ -3,7 +3,9 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 
-const program = join(import.meta.dirname, "../dist/cmd/nops.js");
+// Seen from the sources, or from their compiled form in dist/.
+const beside = join(import.meta.dirname, "../cmd/nops.js");
+const program = existsSync(beside) ? beside : join(import.meta.dirname, "../dist/cmd/nops.js");
 
 export interface Finished {
   readonly code: number | null;
