@@ -36,6 +36,8 @@ export class Connection {
   #readEpoch: { get(): unknown } | undefined;
   #broken: StoreBrokenError | undefined;
   #appended = false;
+  #lastMs = Number.NaN;
+  #lastInstant: Instant = "";
 
   constructor(options: ConnectionOptions) {
     this.raw = options.database;
@@ -60,7 +62,13 @@ export class Connection {
 
   /** The present time as it is stored. */
   now(): Instant {
-    return toInstant(this.#clock.now());
+    const ms = this.#clock.now();
+    // One transaction asks several times within a millisecond.
+    if (ms !== this.#lastMs) {
+      this.#lastMs = ms;
+      this.#lastInstant = toInstant(ms);
+    }
+    return this.#lastInstant;
   }
 
   nowMs(): number {

@@ -7,7 +7,7 @@ import { isUniqueViolation } from "./errors.ts";
 import type { EventLog, NewEvent } from "./events.ts";
 import { preparedInsert } from "./insert.ts";
 import type { Outbox } from "./outbox.ts";
-import { deploymentColumns, toDeployment } from "./rows.ts";
+import { deploymentQuery } from "./rows.ts";
 import { deploymentHooks, deployments, windowLifts } from "./schema.ts";
 import { sealOf, storedJson } from "./sealed.ts";
 
@@ -50,11 +50,7 @@ export class Deployments {
     this.#outbox = outbox;
     const p = sql.placeholder;
     const { orm } = connection;
-    this.#byId = orm
-      .select(deploymentColumns)
-      .from(deployments)
-      .where(eq(deployments.id, p("id")))
-      .prepare();
+    this.#byId = deploymentQuery(connection.raw, "WHERE id = @id");
     this.#insertRow = preparedInsert(connection.raw, deployments);
     this.#insertHookRow = preparedInsert(connection.raw, deploymentHooks);
     this.#wish = orm
@@ -105,8 +101,7 @@ export class Deployments {
 
   /** The row, by whatever transaction is open. */
   find(id: string): Deployment | undefined {
-    const row = this.#byId.get({ id });
-    return row === undefined ? undefined : toDeployment(row);
+    return this.#byId.get({ id });
   }
 
   /** @throws NotFoundError `deployment_not_found`. */

@@ -1,6 +1,6 @@
+import { hash as digest } from "node:crypto";
 import { and, asc, desc, eq, gt, sql } from "drizzle-orm";
 import type { Actor, EventRecord } from "../model/deployment.ts";
-import { sha256 } from "../model/hash.ts";
 import type { DeploymentState } from "../model/lifecycle.ts";
 import type { ReasonCode } from "../model/reasons.ts";
 import type { Connection } from "./connection.ts";
@@ -39,7 +39,8 @@ type EventRow = typeof events.$inferSelect;
  * null. The order is part of the format of the log and never changes.
  */
 export function eventHash(event: Omit<EventRow, "hash">): string {
-  return sha256(
+  return digest(
+    "sha256",
     JSON.stringify([
       event.prevHash,
       event.id,
@@ -73,7 +74,7 @@ export class EventLog {
     const { orm, raw } = connection;
     const p = sql.placeholder;
     this.#insert = preparedInsert(raw, events);
-    this.#last = orm.select({ seq: events.id, hash: events.hash }).from(events).orderBy(desc(events.id)).prepare();
+    this.#last = raw.prepare<[], AuditHead>("SELECT id AS seq, hash FROM events ORDER BY id DESC LIMIT 1");
     this.#sequence = raw.prepare<[], number>("SELECT seq FROM sqlite_sequence WHERE name = 'events'").pluck();
     this.#after = orm
       .select()

@@ -6,7 +6,7 @@ import { type JobKey, jobKey, splitJobKey } from "../model/job-key.ts";
 import { activeStates, isTerminal } from "../model/lifecycle.ts";
 import type { JobSpec } from "../model/nomad.ts";
 import type { Connection } from "./connection.ts";
-import { deploymentColumns, toApproval, toDeployment, toHookRun, toLift, toPause } from "./rows.ts";
+import { deploymentQuery, toApproval, toHookRun, toLift, toPause } from "./rows.ts";
 import {
   approvals,
   deploymentHooks,
@@ -34,8 +34,8 @@ export class Facts {
     const job = splitJobKey(key);
     const s = this.#statements;
     return this.#connection.read(() => {
-      const latest = mapped(s.latest.get(job), toDeployment);
-      const completed = latest?.state === "completed" ? latest : mapped(s.completed.get(job), toDeployment);
+      const latest = s.latest.get(job);
+      const completed = latest?.state === "completed" ? latest : s.completed.get(job);
       return {
         // Only the newest can be active: none is created beside an active one.
         active: latest === undefined || isTerminal(latest.state) ? undefined : latest,
@@ -52,7 +52,7 @@ export class Facts {
   }
 
   async deployment(id: string): Promise<Deployment | undefined> {
-    return this.#connection.single(() => mapped(this.#statements.byId.get({ id }), toDeployment));
+    return this.#connection.single(() => this.#statements.byId.get({ id }));
   }
 
   async deploymentSpec(id: string): Promise<DeploymentSpec> {
@@ -100,7 +100,7 @@ export class Facts {
   }
 
   async activeDeployments(): Promise<readonly Deployment[]> {
-    return this.#connection.single(() => this.#statements.active.all().map(toDeployment));
+    return this.#connection.single(() => this.#statements.active.all());
   }
 
   async completedJobs(): Promise<readonly JobKey[]> {
@@ -112,7 +112,7 @@ export class Facts {
   }
 
   async deploymentAtCommit(key: JobKey, commitSha: string): Promise<Deployment | undefined> {
-    return this.#connection.single(() => mapped(this.#statements.atCommit.get({ ...splitJobKey(key), commitSha }), toDeployment));
+    return this.#connection.single(() => this.#statements.atCommit.get({ ...splitJobKey(key), commitSha }));
   }
 
   async countAutomaticStarts(repository: string, commitSha: string): Promise<number> {
@@ -133,32 +133,21 @@ function toVerdict(row: typeof verdicts.$inferSelect): Verdict {
   };
 }
 
-// None of these has a LIMIT: drizzle binds it as a parameter, for which SQLite plans the statement anew on every run (forty times the
-// cost of the search). `get` stops at the first row anyway.
-function prepareFacts({ orm }: Connection) {
+function prepareFacts({ orm, raw }: Connection) {
   const p = sql.placeholder;
   const ofJob = and(eq(deployments.namespace, p("namespace")), eq(deployments.jobId, p("jobId")));
-  const rows = () => orm.select(deploymentColumns).from(deployments);
+  const newestOfJob = (condition: string) =>
+    deploymentQuery(raw, ["WHERE namespace = @namespace AND job_id = @jobId", condition, "ORDER BY id DESC LIMIT 1"].join(" "));
   return {
     ...prepareJobState({ orm }),
     ...prepareOverviews({ orm }),
-    byId: rows()
-      .where(eq(deployments.id, p("id")))
-      .prepare(),
-    latest: rows().where(ofJob).orderBy(desc(deployments.id)).prepare(),
-    // The literal lets SQLite use the partial index.
-    completed: rows()
-      .where(and(ofJob, sql`${deployments.state} = 'completed'`))
-      .orderBy(desc(deployments.id))
-      .prepare(),
-    atCommit: rows()
-      .where(and(ofJob, eq(deployments.commitSha, p("commitSha"))))
-      .orderBy(desc(deployments.id))
-      .prepare(),
-    active: rows()
-      .where(inArray(deployments.state, [...activeStates]))
-      .orderBy(asc(deployments.id))
-      .prepare(),
+    byId: deploymentQuery(raw, "WHERE id = @id"),
+    latest: newestOfJob(""),
+    completed: newestOfJob("AND state = 'completed'"),
+    atCommit: newestOfJob("AND commit_sha = @commitSha"),
+    active: deploymentQuery(raw, ["WHERE state IN (", activeList, ") ORDER BY id"].join("")),
+    // No LIMIT here: drizzle binds it as a parameter, for which SQLite plans the statement anew on every run (forty times the cost
+    // of the search). `get` stops at the first row anyway.
     floor: orm
       .select({ declared: deployments.declaredPolicy })
       .from(deployments)
@@ -173,6 +162,8 @@ function prepareFacts({ orm }: Connection) {
       .prepare(),
   };
 }
+
+const activeList = activeStates.map((state) => `'${state}'`).join(", ");
 
 function prepareOverviews({ orm }: Pick<Connection, "orm">) {
   const p = sql.placeholder;

@@ -1,5 +1,6 @@
 import { getTableColumns } from "drizzle-orm";
 import type { Approval, Deployment, EventRecord, HookRun, Pause, WindowLift } from "../model/deployment.ts";
+import type { SqliteDatabase } from "./database.ts";
 import {
   type approvals,
   deployments,
@@ -34,6 +35,38 @@ export type DeploymentRow = Pick<FullRow, keyof typeof light>;
 
 export function toDeployment(row: DeploymentRow): Deployment {
   return withoutNulls(row);
+}
+
+const booleans = Object.entries(light).flatMap(([name, column]) => (column.dataType === "boolean" ? [name] : []));
+const lightList = Object.entries(light)
+  .map(([name, column]) => `${column.name} AS ${name}`)
+  .join(", ");
+
+/** A prepared query for whole deployments. */
+export interface DeploymentQuery {
+  get(parameters?: Readonly<Record<string, unknown>>): Deployment | undefined;
+  all(parameters?: Readonly<Record<string, unknown>>): readonly Deployment[];
+}
+
+/**
+ * Prepares `SELECT … FROM deployments` with a fixed end such as `WHERE id = @id`. Every pass and every move begins with one of
+ * these, and a store prepares several of them, so the text is put together once and the rows are not mapped twice.
+ */
+export function deploymentQuery(database: SqliteDatabase, end: string): DeploymentQuery {
+  const text = ["SELECT", lightList, "FROM deployments", end].join(" ");
+  const statement = database.prepare<[Readonly<Record<string, unknown>>], DeploymentRow>(text);
+  const toModel = (row: DeploymentRow): Deployment => {
+    const members = row as unknown as Record<string, unknown>;
+    for (const name of booleans) members[name] = members[name] === 1;
+    return withoutNulls(row);
+  };
+  return {
+    get(parameters = {}) {
+      const row = statement.get(parameters);
+      return row === undefined ? undefined : toModel(row);
+    },
+    all: (parameters = {}) => statement.all(parameters).map(toModel),
+  };
 }
 
 export function toHookRun(row: typeof hookRuns.$inferSelect): HookRun {
