@@ -33,6 +33,7 @@ import { nomadOptions } from "./operator/nomad-options.ts";
 import { createProbes } from "./operator/probes.ts";
 import { createQueries } from "./operator/queries.ts";
 import { receiversOf } from "./operator/receivers.ts";
+import { startRetention } from "./operator/retention.ts";
 import { type SecretFile, secretFile } from "./operator/secret-file.ts";
 import { operatorSettings } from "./operator/settings.ts";
 import { createWebhooks } from "./operator/webhooks.ts";
@@ -129,6 +130,7 @@ async function start(
   opened.push(() => server.close());
   const notifier = startNotifier(options, store, metrics);
   opened.push(() => notifier.stop());
+  opened.push(startRetention(config, store, io.clock, log));
   await operator.start();
   return {
     address: server.address,
