@@ -287,6 +287,7 @@ class SystemPass {
     this.#candidates[name] = (this.#candidates[name] ?? 0) - 1;
     if (want.previous !== undefined && !terminal(want.previous)) this.#destructive[name] = (this.#destructive[name] ?? 0) - 1;
     if (metrics.filtered > 0) {
+      if (this.#sysbatch) this.#counts(name).Place--;
       const queued = (this.#queued[name] ?? 0) - 1;
       this.#queued[name] = queued;
       const sum = this.#filtered.get(name);

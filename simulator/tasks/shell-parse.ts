@@ -13,7 +13,7 @@ export type Command =
   | { readonly kind: "and" | "or"; readonly left: Command; readonly right: Command }
   | { readonly kind: "not"; readonly body: Command }
   | { readonly kind: "list"; readonly items: readonly Command[] }
-  | { readonly kind: "background"; readonly body: Command }
+  | { readonly kind: "background" | "subshell"; readonly body: Command }
   | {
       readonly kind: "if";
       readonly branches: readonly { readonly test: Command; readonly body: Command }[];
@@ -176,7 +176,7 @@ class Parser {
       this.#at++;
       return { kind: "not", body: this.#command() };
     }
-    if (this.#isOp("(")) return this.#group(")");
+    if (this.#isOp("(")) return { kind: "subshell", body: this.#group(")") };
     if (this.#isWord("{")) return this.#group("}");
     if (this.#isWord("if")) return this.#if();
     if (this.#isWord("while") || this.#isWord("until")) return this.#loop();

@@ -79,6 +79,8 @@ class Shell {
         return this.#pipe(command.parts, last);
       case "background":
         return 0;
+      case "subshell":
+        return this.#subshell(command.body, last);
       case "if":
         for (const branch of command.branches) if (this.run(branch.test, false) === 0) return this.run(branch.body, last);
         return command.otherwise === undefined ? 0 : this.run(command.otherwise, last);
@@ -114,6 +116,20 @@ class Shell {
       if (passes && index > 0) this.stdout = before + piped;
     });
     return code;
+  }
+
+  /** What happens to variables inside stays inside, and `exit` ends only it. */
+  #subshell(body: Command, last: boolean): number {
+    const before = { ...this.#env };
+    try {
+      return this.run(body, last);
+    } catch (error) {
+      if (!(error instanceof Exit)) throw error;
+      return error.code;
+    } finally {
+      for (const name of Object.keys(this.#env)) delete this.#env[name];
+      Object.assign(this.#env, before);
+    }
   }
 
   #loop(test: Command, until: boolean, body: Command): number {
