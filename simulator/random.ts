@@ -32,8 +32,3 @@ export function uuid(random: Random): string {
   const [w, x, y, z] = [word(), word(), word(), word()];
   return `${w}-${x.slice(0, 4)}-${x.slice(4)}-${y.slice(0, 4)}-${y.slice(4)}${z}`;
 }
-
-/** Eight hexadecimal digits, the tail of a dispatched child's name. */
-export function shortId(random: Random): string {
-  return uuid(random).slice(0, 8);
-}

@@ -232,14 +232,14 @@ describe("snapshots", () => {
     simulator.register(sampleJob("a"));
     simulator.advance(5000);
     const saved = simulator.snapshot();
-    const jobsIndex = simulator.state.jobs.index;
+    const before = (await ask(simulator, "GET", "/v1/jobs")).headers["x-nomad-index"];
     simulator.register(sampleJob("b", { Type: "batch" }, {}, script("exit 0")));
     simulator.advance(5000);
     const { index } = simulator.state;
     simulator.restore(saved);
     const list = await ask(simulator, "GET", "/v1/jobs");
     expect(list.ids()).toEqual(["a"]);
-    expect(list.headers["x-nomad-index"]).toBe(String(jobsIndex));
+    expect(list.headers["x-nomad-index"]).toBe(before);
     expect(simulator.register(sampleJob("c")).index).toBeGreaterThan(index);
   });
 });

@@ -14,7 +14,7 @@ import { openStream } from "./http/stream.ts";
 import type { ApiJob } from "./jobspec/types.ts";
 import { rememberAdmissions } from "./operations/admission-cache.ts";
 import { admitContext, type JobRules, type Operations } from "./operations/context.ts";
-import { collectGarbage, type GcThresholds } from "./operations/gc.ts";
+import { collectGarbage, type GcThresholds, keepTidy } from "./operations/gc.ts";
 import { type NodeOptions, newNode } from "./operations/node-facts.ts";
 import { Drainer, evaluateNode, putNode, setNodeStatus } from "./operations/nodes.ts";
 import { Periodic } from "./operations/periodic.ts";
@@ -126,6 +126,7 @@ export class Simulator {
       setNodeSilent: (id, silent) => (silent ? this.loseNode(id) : this.returnNode(id)),
     };
     setUp(this.#service, options.nodes ?? 1);
+    keepTidy(this.#service);
   }
 
   /** Serves the API on 127.0.0.1; port 0 or none takes a free one. */

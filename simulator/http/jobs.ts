@@ -81,7 +81,7 @@ export function registerJob(service: Service, call: Call, pathId: string | undef
   return refusing(() => {
     if (rejects(service, call)) throw registrationDisabled();
     const { job, warnings } = admitted(service, call, raw, body);
-    if (!call.access.ns(job.Namespace, "submit-job", "register-job")) throw permissionDenied();
+    if (!call.access.ns(job.Namespace, "submit-job", "register-job") || !mayMount(call, job)) throw permissionDenied();
     const submission = record(body, "Submission");
     const size = submission === undefined ? 0 : Buffer.byteLength(text(submission, "Source"));
     const dropped = size > 1_000_000;
@@ -110,6 +110,17 @@ export function registerJob(service: Service, call: Call, pathId: string | undef
       index: done.index,
     };
   });
+}
+
+/** Volumes need rights of their own. */
+function mayMount(call: Call, job: Job): boolean {
+  return job.TaskGroups.every((group) =>
+    Object.values(group.Volumes ?? {}).every((volume) =>
+      volume.Type === "csi"
+        ? call.access.ns(job.Namespace, "csi-mount-volume")
+        : volume.Type !== "host" || call.access.hostVolume(volume.Source, !volume.ReadOnly),
+    ),
+  );
 }
 
 function sizeWarning(size: number): string {

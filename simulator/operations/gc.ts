@@ -13,13 +13,24 @@ export interface GcThresholds {
   readonly node: number;
 }
 
-export const defaultThresholds: GcThresholds = {
+const defaultThresholds: GcThresholds = {
   job: 4 * 3_600_000,
   evaluation: 3_600_000,
   batchEvaluation: 24 * 3_600_000,
   deployment: 3_600_000,
   node: 24 * 3_600_000,
 };
+
+/** Milliseconds between two rounds of a server's own garbage collection. */
+const rounds = 300_000;
+
+/** Lets the server tidy up by itself, as it does every few minutes. */
+export function keepTidy(ops: Operations): void {
+  ops.clock.setTimer(rounds, () => {
+    collectGarbage(ops, defaultThresholds);
+    keepTidy(ops);
+  });
+}
 
 const everything: GcThresholds = { job: 0, evaluation: 0, batchEvaluation: 0, deployment: 0, node: 0 };
 

@@ -20,23 +20,6 @@ export interface NodeOptions {
   readonly devices?: NodeResources["Devices"];
 }
 
-/** A node that takes nearly any job file: every driver, Docker among them, and Consul and Vault beside it. */
-export const generousNode: NodeOptions = {
-  drivers: ["raw_exec", "exec", "java", "docker", "podman", "qemu", "mock_driver"],
-  attributes: {
-    "consul.version": "1.20.2",
-    "consul.connect": "true",
-    "consul.grpc": "8502",
-    "consul.sku": "oss",
-    "consul.server": "true",
-    "vault.version": "1.18.3",
-    "vault.accessible": "true",
-    "driver.docker.version": "27.5.1",
-    "driver.docker.os_type": "linux",
-    "plugins.cni.version.bridge": "v1.6.2",
-  },
-};
-
 /** Drivers that every client looks for. */
 const lookedFor = ["raw_exec", "exec", "java", "docker", "qemu", "mock_driver"];
 const defaultDrivers = ["raw_exec", "exec", "java", "mock_driver"];

@@ -49,10 +49,6 @@ export function ranSuccessfully(alloc: Allocation): boolean {
   return states.length > 0 && states.every((state) => state.State === "dead" && !state.Failed);
 }
 
-export function hasHealth(status: AllocDeploymentStatus | null): boolean {
-  return status !== null && status.Healthy !== null;
-}
-
 export function isHealthy(status: AllocDeploymentStatus | null): boolean {
   return status?.Healthy === true;
 }
