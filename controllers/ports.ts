@@ -34,7 +34,6 @@ import type {
   StoredSubmission,
   Submission,
 } from "../model/nomad.ts";
-import type { ReasonCode } from "../model/reasons.ts";
 
 /** Nomad as the controllers use it. Every failure is a `NomadError`. Adapter: `nomad/`. */
 export interface NomadPort {
@@ -280,9 +279,3 @@ export interface Ports {
 
 /** The whole store as controllers may see it; each is handed only its part. */
 export type StorePort = FactsPort & CreationPort & MovePort & DriftPort & SourcePort & ApplyPort & HooksPort & DecisionsPort;
-
-/** A reason with its sentence, as controllers hand it on. */
-export interface Because {
-  readonly reason: ReasonCode;
-  readonly message: string;
-}

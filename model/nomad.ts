@@ -231,13 +231,3 @@ export interface StoredSubmission {
   readonly Format: string;
   readonly Version: number;
 }
-
-/** One batch of the event stream: everything that one raft index changed. */
-export interface NomadEvent {
-  readonly Topic: string;
-  readonly Type: string;
-  readonly Key: string;
-  readonly Namespace: string;
-  readonly FilterKeys: readonly string[] | null;
-  readonly Index: number;
-}

@@ -1,7 +1,6 @@
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { messageOf } from "../../model/errors.ts";
-import type { Json } from "../../model/nomad.ts";
 import { type CommandYaml, commandFileSchema } from "./command-schema.ts";
 import { readYaml, type YamlDocument } from "./document.ts";
 import { ConfigError, type ConfigIssue } from "./issues.ts";
@@ -150,11 +149,4 @@ function yamlFiles(root: string, folder: string): string[] {
     .filter((path) => /\.ya?ml$/.test(path) && statSync(join(root, folder, path)).isFile())
     .map((path) => `${folder}/${path.split("\\").join("/")}`)
     .sort();
-}
-
-/** A JSON object or `undefined`: narrows values of files. */
-export function asObject(value: Json | undefined): { readonly [key: string]: Json } | undefined {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
-    ? (value as { readonly [key: string]: Json })
-    : undefined;
 }

@@ -148,7 +148,6 @@ export type ServiceYaml = z.infer<typeof serviceSchema>;
 export type LocalYaml = z.infer<typeof localSchema>;
 export type SnapshotYaml = z.infer<typeof snapshotSchema>;
 export type ConditionYaml = z.infer<typeof conditionSchema>;
-export type FilesGateYaml = z.infer<typeof filesGateSchema>;
 export type LeafYaml = z.infer<typeof leafSchema>;
 export type GroupYaml = Omit<z.infer<typeof groupSchema>, "parallel"> & {
   readonly parallel: { readonly max_concurrent?: number; readonly fail_fast?: boolean; readonly steps: readonly LeafYaml[] };
