@@ -44,6 +44,7 @@ export class Decisions {
           hint: "look at its difference again",
         });
       }
+      this.#deployments.requireUnpaused(current);
       const added = this.#addApproval(input);
       const names = this.#approvers(input.id);
       const comment = input.comment === undefined || input.comment === "" ? "" : `: ${input.comment}`;

@@ -40,6 +40,7 @@ export class Deployments {
   readonly #byId;
   readonly #updateState;
   readonly #hasActive;
+  readonly #paused;
   readonly #wish;
   readonly #insertRow;
   readonly #insertHookRow;
@@ -58,6 +59,10 @@ export class Deployments {
       .from(deployments)
       .where(eq(deployments.id, p("id")))
       .prepare();
+    this.#paused = connection.raw.prepare<{ namespace: string; jobId: string }, { readonly one: number }>(
+      "SELECT 1 AS one FROM job_pauses WHERE namespace = @namespace AND job_id = @jobId AND resumed_at IS NULL " +
+        "UNION ALL SELECT 1 FROM nops_pauses WHERE resumed_at IS NULL LIMIT 1",
+    );
     this.#hasActive = orm
       .select({ id: deployments.id })
       .from(deployments)
@@ -121,14 +126,25 @@ export class Deployments {
   }
 
   /**
+   * Nothing starts while it is paused, not even when the pause was stored after the caller had looked (operator §12.2): looking again
+   * finds it. @throws ConflictError `paused`.
+   */
+  requireUnpaused(current: Deployment): void {
+    const { namespace, jobId } = current;
+    if (this.#paused.get({ namespace, jobId }) === undefined) return;
+    throw new ConflictError(`deployment ${current.id} cannot start: a person paused it meanwhile`, { code: "paused" });
+  }
+
+  /**
    * Moves a row that was read in the same transaction. `decidedBy` replaces the actor's name as the one who decided.
-   * @throws ConflictError `not_allowed` when the transition table has no such edge.
+   * @throws ConflictError `not_allowed` when the transition table has no such edge; `paused` for a start that a pause forbids.
    */
   moveWithin(current: Deployment, move: Move, decidedBy = move.actor.name): Deployment {
     const to = transition(current, move.trigger);
     if (to === undefined) {
       throw new ConflictError(`deployment ${current.id} cannot ${move.trigger} from ${current.state}`, { code: "not_allowed" });
     }
+    if (move.trigger === "start" || move.trigger === "approve") this.requireUnpaused(current);
     const now = this.#connection.now();
     const decides = move.trigger === "approve" || move.trigger === "reject";
     const change = {

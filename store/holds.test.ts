@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { jobKey } from "../model/job-key.ts";
-import { aPerson, builtAtMs } from "../testkit/builders.ts";
+import { type JobKey, jobKey } from "../model/job-key.ts";
+import { aMove, aNewDeployment, aPerson, builtAtMs } from "../testkit/builders.ts";
 import { FakeClock } from "../testkit/fake-clock.ts";
 import { memoryStore } from "../testkit/memory-store.ts";
+import type { Store } from "./open.ts";
 
 const key = jobKey("default", "team/web");
 const other = jobKey("prod", "team/web");
@@ -47,6 +48,36 @@ describe("pauses", () => {
       ["all_resumed", "grace", "resumed", undefined],
       ["all_paused", "ada", "paused: again", undefined],
     ]);
+  });
+});
+
+describe("a pause that comes between the look and the start", () => {
+  const pauses = [
+    ["of the job", (store: Store, job: JobKey) => store.pauseJob(job, aPerson(), "")],
+    ["of every job", (store: Store) => store.pauseAll(aPerson(), "")],
+  ] as const;
+
+  it.each(pauses)("%s forbids the start and the approval, and nothing else", async (_name, pause) => {
+    const store = memoryStore();
+    const waiting = await store.create(aNewDeployment({ state: "detected" }));
+    const pending = await store.create(aNewDeployment({ jobId: "api", state: "pending_approval" }));
+    for (const { namespace, jobId } of [waiting, pending]) await pause(store, jobKey(namespace, jobId)).catch(() => undefined);
+    const approval = { actor: aPerson(), comment: undefined, required: 2, specHash: pending.specHash, version: pending.version };
+    const refused = { name: "ConflictError", code: "paused" };
+    await expect(store.move(waiting.id, waiting.version, aMove({ trigger: "start" }))).rejects.toMatchObject(refused);
+    await expect(store.approve({ id: pending.id, ...approval })).rejects.toMatchObject(refused);
+    expect(await store.approvals(pending.id)).toEqual([]);
+    expect((await store.move(pending.id, pending.version, aMove({ trigger: "reject" }))).state).toBe("rejected");
+    expect((await store.move(waiting.id, waiting.version, aMove({ trigger: "supersede" }))).state).toBe("superseded");
+  });
+
+  it("of another job is no matter", async () => {
+    const store = memoryStore();
+    const waiting = await store.create(aNewDeployment({ state: "detected" }));
+    await store.pauseJob(other, aPerson(), "");
+    await store.pauseAll(aPerson(), "");
+    await store.resumeAll(aPerson());
+    expect((await store.move(waiting.id, waiting.version, aMove({ trigger: "start" }))).state).not.toBe("detected");
   });
 });
 
