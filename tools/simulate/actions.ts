@@ -61,6 +61,8 @@ export type Action =
   | { readonly do: "commit"; readonly changes: readonly FileChange[] }
   /** Lets so many calls happen, and time pass up to `ms` while none is waiting. */
   | { readonly do: "run"; readonly calls: number; readonly ms: number }
+  /** Lets calls happen until one of this name waits for its turn. */
+  | { readonly do: "until"; readonly call: string; readonly ms: number }
   /** Lets so many calls happen; with the next the process dies, before or after its effect. */
   | { readonly do: "crash"; readonly calls: number; readonly when: "before" | "after"; readonly downMs: number }
   /** Ends the process as SIGTERM does, and starts a new one. */
@@ -93,6 +95,8 @@ export function describeAction(action: Action): string {
       return `commit ${action.changes.map(describeChange).join(", ")}`;
     case "run":
       return `run ${action.calls} calls, at most ${action.ms / 1_000} s`;
+    case "until":
+      return `run until ${action.call} waits, at most ${action.ms / 1_000} s`;
     case "crash":
       return `crash ${action.when} call ${action.calls + 1}${action.downMs > 0 ? `, down for ${action.downMs / 1_000} s` : ""}`;
     case "restart":

@@ -31,6 +31,11 @@ export class Gate {
     });
   }
 
+  /** Whether a call of this name waits. */
+  has(name: string): boolean {
+    return this.waiting.some((call) => call.name === name);
+  }
+
   /** Takes out one of the waiting calls by chance. */
   take(random: Random): PendingCall | undefined {
     const { waiting } = this;

@@ -1,4 +1,3 @@
-import type { Random } from "../../model/clock.ts";
 import { SeededRandom } from "../../testkit/fake-clock.ts";
 import {
   type Action,
@@ -10,50 +9,10 @@ import {
   type PersonAct,
   type WorldAct,
 } from "./actions.ts";
-import { type HookId, type HookShape, hookIds, type JobId, type JobShape, jobIds } from "./job-pool.ts";
-
-/** Chooses by chance. */
-class Chooser {
-  private readonly random: Random;
-
-  constructor(random: Random) {
-    this.random = random;
-  }
-
-  chance(probability: number): boolean {
-    return this.random.next() < probability;
-  }
-
-  below(limit: number): number {
-    return Math.floor(this.random.next() * limit);
-  }
-
-  of<T>(items: readonly T[]): T {
-    const item = items[this.below(items.length)];
-    if (item === undefined) throw new Error("nothing to choose from");
-    return item;
-  }
-
-  weighed<T extends string>(weights: Readonly<Record<T, number>>): T {
-    const entries = Object.entries(weights) as [T, number][];
-    let left = this.random.next() * entries.reduce((sum, [, weight]) => sum + weight, 0);
-    for (const [name, weight] of entries) {
-      left -= weight;
-      if (left < 0) return name;
-    }
-    return (entries[0] as [T, number])[0];
-  }
-
-  some<T>(items: readonly T[], probability: number): T[] {
-    return items.filter(() => this.chance(probability));
-  }
-
-  /** Mostly few, sometimes many. */
-  calls(): number {
-    const most = this.weighed({ 4: 5, 12: 3, 40: 1 });
-    return this.below(Number(most));
-  }
-}
+import { Chooser } from "./chooser.ts";
+import { type HookId, hookIds, type JobId, jobIds } from "./job-pool.ts";
+import { lateStep, scene } from "./scenes.ts";
+import { changeJob, type Memory, makeHook, makeJob } from "./shapes.ts";
 
 const people: Readonly<Record<PersonAct, number>> = {
   look: 2,
@@ -90,41 +49,6 @@ const events: Readonly<Record<WorldAct, number>> = {
   lose_node: 0.5,
   return_node: 1,
 };
-
-function makeJob(pick: Chooser): JobShape {
-  const hooked = pick.chance(0.55);
-  return {
-    kind: pick.chance(0.9) ? "service" : "batch",
-    image: pick.below(4),
-    fate: pick.weighed({ ok: 8, crash: 2, nowhere: 0.6 }),
-    policy: pick.weighed({ auto: 7, approval: 4, none: 0.7 }),
-    pre: hooked ? pick.some(hookIds, 0.6) : [],
-    post: hooked ? pick.some(hookIds, 0.4) : [],
-    window: pick.weighed({ none: 8, closed: 1, often: 1, denied: 1 }),
-    dependsOn: pick.chance(0.08) ? pick.of(jobIds) : undefined,
-    canary: pick.chance(0.2),
-    autoRevert: pick.chance(0.25),
-    scaled: pick.chance(0.15),
-    count: pick.chance(0.85) ? 1 : pick.below(3),
-  };
-}
-
-/** Most changes move one thing of a job, so that an update meets what was there. */
-function changeJob(before: JobShape, pick: Chooser): JobShape {
-  const next = makeJob(pick);
-  const name = pick.of(Object.keys(next) as (keyof JobShape)[]);
-  return pick.chance(0.25) ? next : { ...before, image: (before.image + pick.below(3)) % 4, [name]: next[name] };
-}
-
-function makeHook(pick: Chooser): HookShape {
-  return { version: pick.below(3), fate: pick.weighed({ ok: 7, fail: 2, long: 1 }) };
-}
-
-/** What the generator remembers of git. */
-interface Memory {
-  readonly jobs: Map<JobId, JobShape>;
-  readonly used: readonly JobId[];
-}
 
 function commit(pick: Chooser, memory: Memory): Action {
   const kind = pick.weighed({ job: 12, hook: 3, broken: 1, gone: 1, twice: 0.7, many: 1, none: 0.7 });
@@ -167,7 +91,8 @@ function makeFaults(pick: Chooser): Faults {
 function passage(pick: Chooser): Action[] {
   if (pick.chance(0.3)) return [{ do: "run", calls: 1_000, ms: pick.of([1_000, 5_000, 20_000, 90_000]) }];
   // Stops in the middle of whatever is under way, so that the next event meets calls that wait.
-  if (pick.chance(0.3)) return [{ do: "run", calls: pick.calls(), ms: 2_000 }];
+  if (pick.chance(0.2)) return [{ do: "run", calls: pick.calls(), ms: 2_000 }];
+  if (pick.chance(0.12)) return [{ do: "until", call: pick.of(turningPoints), ms: 20_000 }];
   const deaths = 1 + pick.below(pick.chance(0.2) ? 24 : 9);
   const storm = Array.from({ length: deaths }, (): Action => {
     const downMs = pick.chance(0.06) ? pick.of([1_000, 45_000, 600_000]) : 0;
@@ -191,7 +116,7 @@ export function generateHistory(seed: number, length = 45): History {
   ];
   const actions: Action[] = [{ do: "commit", changes: first }, ...passage(pick)];
   for (let n = 0; n < length; n++) {
-    actions.push(event(pick, memory), ...passage(pick));
+    actions.push(...(pick.chance(0.16) ? scene(pick, memory) : [event(pick, memory)]), ...passage(pick));
   }
   if (pick.chance(0.25)) actions.push(...lateStep(pick, memory));
   return {
@@ -207,27 +132,8 @@ export function generateHistory(seed: number, length = 45): History {
   };
 }
 
-/** Ends a history in the middle of a wait that cannot succeed, so that its end has to come in time. */
-function lateStep(pick: Chooser, memory: Memory): Action[] {
-  const [file] = memory.used;
-  if (file === undefined) return [];
-  const plain = {
-    pre: [],
-    post: [],
-    window: "none",
-    dependsOn: undefined,
-    canary: false,
-    scaled: false,
-    autoRevert: false,
-  } as const;
-  const job: JobShape = { kind: "service", image: 7 + pick.below(2), fate: "nowhere", policy: "auto", count: 1, ...plain };
-  return [
-    { do: "faults", faults: undefined },
-    { do: "run", calls: 1_000, ms: 90_000 },
-    { do: "commit", changes: [{ file, job }] },
-    { do: "run", calls: 1_000, ms: 45_000 },
-  ];
-}
+/** Calls at which a history may stop, so that what happens next falls right before them. */
+const turningPoints = ["register", "dispatch", "move", "create", "recordApplied", "updateHookRun", "approve", "plan", "jobFacts"];
 
 function event(pick: Chooser, memory: Memory): Action {
   const job = pick.of(memory.used);

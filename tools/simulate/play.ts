@@ -73,6 +73,9 @@ class Player {
       case "run":
         await world.run(action.calls, action.ms);
         return;
+      case "until":
+        await world.run(1_000, action.ms, action.call);
+        return;
       case "crash":
         await world.crash(action.calls, action.when);
         if (action.downMs > 0) world.pass(action.downMs);

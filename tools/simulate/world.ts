@@ -175,16 +175,16 @@ export class World {
   }
 
   /**
-   * Lets at most `calls` calls happen, and at most `ms` pass while none is waiting.
+   * Lets at most `calls` calls happen, and at most `ms` pass while none is waiting. Ends early when a call `until` waits.
    * @returns how many calls happened. @throws Violation
    */
-  async run(calls: number, ms: number): Promise<number> {
+  async run(calls: number, ms: number, until?: string): Promise<number> {
     const end = this.clock.now() + ms;
     let done = 0;
     for (;;) {
       await this.settle();
       if (this.gate.size > 0) {
-        if (done >= calls) return done;
+        if (done >= calls || (until !== undefined && this.gate.has(until))) return done;
         done += 1;
         await this.step();
       } else if (!this.passTime(end)) return done;

@@ -1,0 +1,44 @@
+import type { Random } from "../../model/clock.ts";
+
+/** Chooses by chance. */
+export class Chooser {
+  private readonly random: Random;
+
+  constructor(random: Random) {
+    this.random = random;
+  }
+
+  chance(probability: number): boolean {
+    return this.random.next() < probability;
+  }
+
+  below(limit: number): number {
+    return Math.floor(this.random.next() * limit);
+  }
+
+  of<T>(items: readonly T[]): T {
+    const item = items[this.below(items.length)];
+    if (item === undefined) throw new Error("nothing to choose from");
+    return item;
+  }
+
+  weighed<T extends string>(weights: Readonly<Record<T, number>>): T {
+    const entries = Object.entries(weights) as [T, number][];
+    let left = this.random.next() * entries.reduce((sum, [, weight]) => sum + weight, 0);
+    for (const [name, weight] of entries) {
+      left -= weight;
+      if (left < 0) return name;
+    }
+    return (entries[0] as [T, number])[0];
+  }
+
+  some<T>(items: readonly T[], probability: number): T[] {
+    return items.filter(() => this.chance(probability));
+  }
+
+  /** Mostly few, sometimes many. */
+  calls(): number {
+    const most = this.weighed({ 4: 5, 12: 3, 40: 1 });
+    return this.below(Number(most));
+  }
+}

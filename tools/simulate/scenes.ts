@@ -1,0 +1,151 @@
+import type { Action, WorldAct } from "./actions.ts";
+import type { Chooser } from "./chooser.ts";
+import { hookIds, type JobId, type JobShape } from "./job-pool.ts";
+import { type Memory, makeJob } from "./shapes.ts";
+
+const plain = {
+  kind: "service",
+  fate: "ok",
+  policy: "auto",
+  pre: [],
+  post: [],
+  window: "none",
+  dependsOn: undefined,
+  canary: false,
+  autoRevert: false,
+  scaled: false,
+  count: 1,
+} as const;
+
+/** Something that chance alone would rarely bring about: several events that belong together. */
+export function scene(pick: Chooser, memory: Memory): Action[] {
+  const job = pick.of(memory.used);
+  switch (pick.weighed({ meddle: 3, lost: 3, canary: 3, verify: 1.5, stale: 1.5, hold: 1.5 })) {
+    case "meddle":
+      return meddle(pick, memory, job);
+    case "lost":
+      return lostDispatch(pick, memory, job);
+    case "canary":
+      return canary(pick, memory, job);
+    case "verify":
+      return failAfterRegister(pick, memory, job);
+    case "stale":
+      return staleApproval(pick, memory, job);
+    case "hold":
+      return holdAtTheStart(pick, memory, job);
+  }
+}
+
+function commitOf(memory: Memory, file: JobId, job: JobShape): Action {
+  memory.jobs.set(file, job);
+  return { do: "commit", changes: [{ file, job }] };
+}
+
+/** Somebody else writes the job while nops is about to. */
+function meddle(pick: Chooser, memory: Memory, job: JobId): Action[] {
+  const shape: JobShape = { ...plain, image: pick.below(9), scaled: pick.chance(0.3) };
+  const act = pick.weighed<WorldAct & ("edit" | "purge" | "scale" | "stop")>({ edit: 4, purge: 1, scale: 2, stop: 1 });
+  return [
+    commitOf(memory, job, shape),
+    { do: "until", call: pick.of(["register", "register", "plan", "recordApplied", "move"]), ms: 2_000 },
+    { do: "world", act, job, n: pick.below(9) },
+    { do: "run", calls: 60, ms: 5_000 },
+  ];
+}
+
+/** Answers get lost while hooks run, and what they started may be gone when nops looks for it. */
+function lostDispatch(pick: Chooser, memory: Memory, job: JobId): Action[] {
+  const pre = pick.chance(0.7) ? hookIds : [];
+  const shape: JobShape = { ...plain, image: pick.below(9), pre, post: pre.length === 0 ? hookIds : [] };
+  const kinds = pick.some(["lost_answer", "lost_request", "late", "not_sent", "slow"] as const, 0.5);
+  const faults = { rate: 0.4, kinds: kinds.length === 0 ? (["lost_answer"] as const) : kinds, phantom: 0.5, skip: 0 };
+  const collect: Action[] = pick.chance(0.5) ? [{ do: "world", act: "collect_children", job, n: 0 }] : [];
+  return [
+    commitOf(memory, job, shape),
+    { do: "run", calls: 10 + pick.below(25), ms: 1_000 },
+    { do: "faults", faults },
+    { do: "run", calls: 20, ms: 3_000 },
+    { do: "crash", calls: pick.below(20), when: pick.chance(0.5) ? "before" : "after", downMs: 0 },
+    ...collect,
+    { do: "run", calls: 200, ms: 40_000 },
+    { do: "faults", faults: undefined },
+  ];
+}
+
+function canary(pick: Chooser, memory: Memory, job: JobId): Action[] {
+  const first: JobShape = { ...plain, image: pick.below(9) };
+  const then: JobShape = { ...first, image: first.image + 1, canary: true, autoRevert: pick.chance(0.5) };
+  const crash: Action = { do: "crash", calls: pick.below(20), when: pick.chance(0.5) ? "before" : "after", downMs: 0 };
+  return [
+    commitOf(memory, job, first),
+    { do: "run", calls: 400, ms: 15_000 },
+    commitOf(memory, job, then),
+    { do: "run", calls: 400, ms: 15_000 },
+    ...(pick.chance(0.5) ? [crash, { do: "run", calls: 200, ms: 3_000 } as const] : []),
+    { do: "person", act: pick.weighed({ promote: 4, fail: 1 }), job, who: "ann" },
+    ...(pick.chance(0.5) ? [{ ...crash, calls: pick.below(6) }] : []),
+    { do: "run", calls: 400, ms: 20_000 },
+  ];
+}
+
+/** Somebody approves what lies on the screen, while git has moved on. */
+function staleApproval(pick: Chooser, memory: Memory, job: JobId): Action[] {
+  const shape: JobShape = { ...plain, image: pick.below(4), policy: "approval" };
+  const next: Action = pick.chance(0.5) ? { do: "run", calls: 400, ms: 3_000 } : { do: "run", calls: pick.below(40), ms: 500 };
+  return [
+    commitOf(memory, job, shape),
+    { do: "run", calls: 400, ms: 3_000 },
+    { do: "person", act: "look", job, who: "ann" },
+    commitOf(memory, job, { ...shape, image: 4 + pick.below(4) }),
+    next,
+    { do: "person", act: "approve_seen", job, who: "ann" },
+    { do: "run", calls: 60, ms: 2_000 },
+  ];
+}
+
+/** A pause falls into the moment of a start. */
+function holdAtTheStart(pick: Chooser, memory: Memory, job: JobId): Action[] {
+  const policy = pick.chance(0.5) ? "auto" : "approval";
+  const shape: JobShape = { ...plain, image: pick.below(9), policy };
+  const begin: Action[] =
+    policy === "auto"
+      ? [{ do: "until", call: "move", ms: 2_000 }]
+      : [
+          { do: "run", calls: 400, ms: 3_000 },
+          { do: "person", act: "approve", job, who: "bob" },
+          { do: "until", call: "approve", ms: 1_000 },
+        ];
+  const act = pick.of(["pause", "pause_all"] as const);
+  return [
+    commitOf(memory, job, shape),
+    ...begin,
+    { do: "person", act, job, who: "ann" },
+    { do: "run", calls: 60, ms: 2_000 },
+    { do: "person", act: act === "pause" ? "resume" : "resume_all", job, who: "ann" },
+  ];
+}
+
+/** A deployment fails after its register, and a person asks for another try of what is live by then. */
+function failAfterRegister(pick: Chooser, memory: Memory, job: JobId): Action[] {
+  const shape: JobShape = { ...plain, image: pick.below(9), post: ["check"] };
+  return [
+    { do: "commit", changes: [{ file: "check", hook: { version: pick.below(3), fate: "fail" } }] },
+    commitOf(memory, job, shape),
+    { do: "run", calls: 1_000, ms: 30_000 },
+    { do: "person", act: pick.chance(0.7) ? "retry" : "reschedule", job, who: "bob" },
+    { do: "run", calls: pick.below(60), ms: 10_000 },
+    commitOf(memory, job, pick.chance(0.5) ? shape : makeJob(pick)),
+  ];
+}
+
+/** Ends a history in the middle of a wait that cannot succeed, so that its end has to come in time. */
+export function lateStep(pick: Chooser, memory: Memory): Action[] {
+  const [file] = memory.used;
+  if (file === undefined) return [];
+  return [
+    { do: "faults", faults: undefined },
+    { do: "run", calls: 1_000, ms: 90_000 },
+    { do: "commit", changes: [{ file, job: { ...plain, image: 7 + pick.below(2), fate: "nowhere" } }] },
+    { do: "run", calls: 1_000, ms: 45_000 },
+  ];
+}
