@@ -9,7 +9,7 @@ export const jobParams = z.object({ namespace: z.string().min(1), job: z.string(
 export const idParams = z.object({ id: z.string().min(1).max(64) });
 
 const listShape = {
-  limit: z.coerce.number().int().min(1).max(500).default(50),
+  limit: z.coerce.number({ error: "must be a whole number from 1 to 500" }).int().min(1).max(500).default(50),
   cursor: z.string().max(200).optional(),
   namespace: z.string().max(128).optional(),
   job: z.string().max(512).optional(),

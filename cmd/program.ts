@@ -28,7 +28,7 @@ function operatorCommands(program: Command, io: CommandIo, serveOptions: readonl
   const serve = program
     .command("serve")
     .description("run the operator")
-    .option("--config <file>", "configuration file (NOPS_CONFIG; default nops.yml beside the working directory)")
+    .option("--config <file>", "configuration file (NOPS_CONFIG; default nops.yml in the working directory)")
     .option("--read-only", "detect and show, never write to Nomad")
     .action(async (flags) => (await import("./commands/serve.ts")).serve(flags, io));
   for (const { flags, kind, description } of serveOptions) {

@@ -20,6 +20,8 @@ const words = [
 
 /** Whether a name says that its value is secret: lower case without `-` and `_`, one of the words inside (operator §17). */
 export function isSecretName(name: string): boolean {
+  // Nomad's size of the secrets folder is a number of megabytes, and an approver should see it.
+  if (name === "SecretsMB") return false;
   const plain = name.toLowerCase().replace(/[-_]/g, "");
   return words.some((word) => plain.includes(word));
 }
@@ -29,7 +31,9 @@ const textWords =
 
 /** A flag such as `--db-password`, whose value is the next word. */
 export function isSecretFlag(text: string): boolean {
-  return text.length <= 80 && new RegExp(`^--?[\\w.-]*(?:${textWords})[\\w.-]*$`, "i").test(text);
+  // `--token-file` names a file, and what follows is its path or the next word of a sentence.
+  if (text.length > 80 || /[-_](?:file|path)$/i.test(text)) return false;
+  return new RegExp(`^--?[\\w.-]*(?:${textWords})[\\w.-]*$`, "i").test(text);
 }
 
 type Rule = readonly [RegExp, string];
@@ -49,7 +53,7 @@ const rules: readonly Rule[] = [
   ],
   [
     new RegExp(
-      `((?<![\\w-])--?[\\w.-]{0,60}(?:${textWords})[\\w.-]{0,40}["']?[\\s,]{1,3}["']?)(?!--?[a-z])([^\\s,;"'\\]]{1,4096})`,
+      `((?<![\\w-])--?[\\w.-]{0,60}(?:${textWords})[\\w.-]{0,40}(?<![-_](?:file|path))["']?[\\s,]{1,3}["']?)(?!--?[a-z])([^\\s,;"'\\]]{1,4096})`,
       "gi",
     ),
     `$1${redactedMarker}`,

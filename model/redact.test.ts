@@ -70,9 +70,11 @@ describe("redactDiff by values (S06)", () => {
   });
 
   it("hides canaries, wherever a secret place and a harmless place hold the same one", () => {
+    // Environment values with few different characters (0, true, a nil UUID) are no secrets by their value alone.
+    const canaries = fc.uuid().filter((value) => new Set(value).size > 9);
     const places = ["Env[A]", "Config[password]", "GetterHeaders[H]", "Meta[api_key]"];
     fc.assert(
-      fc.property(fc.constantFrom(...places), fc.uuid(), fc.string(), (place, canary, around) => {
+      fc.property(fc.constantFrom(...places), canaries, fc.string(), (place, canary, around) => {
         const diff = diffWith([field("Config[command]", "", `${around}${canary}${around}`), field(place, canary, "")]);
         expect(JSON.stringify(redactDiff(diff))).not.toContain(canary);
       }),

@@ -1,5 +1,6 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import type { Context } from "hono";
+import { allStates } from "../../model/lifecycle.ts";
 import { type ApiEnv, type Capability, demand, notFound, permits } from "../auth.ts";
 import {
   approveRequest,
@@ -25,7 +26,7 @@ export function deploymentRoutes(api: Api, dependencies: ApiDependencies): void 
       method: "get",
       path: "/api/v1/deployments",
       ...meta("read", "List deployments, newest first"),
-      request: { query: listQuery },
+      request: { query: listQuery.extend({ state: z.enum(allStates).optional() }) },
       responses: answers(list),
     }),
     async (context) => {

@@ -9,6 +9,7 @@ import {
   jobSchema,
   pauseRequest,
   pauseSchema,
+  syncStates,
 } from "../contract.ts";
 import type { ApiDependencies } from "../ports.ts";
 import { type Api, answers, jobParams, jsonBody, listQuery, meta } from "../route.ts";
@@ -29,7 +30,7 @@ function jobList(api: Api, queries: ApiDependencies["queries"]): void {
       method: "get",
       path: "/api/v1/jobs",
       ...meta("read", "List jobs"),
-      request: { query: listQuery },
+      request: { query: listQuery.extend({ state: z.enum(syncStates).optional() }) },
       responses: answers(list),
     }),
     async (context) => {

@@ -24,6 +24,13 @@ export interface ActFlags extends ClientFlags {
 export async function approve(id: string, flags: ActFlags, io: CommandIo): Promise<void> {
   const client = clientFor(flags, io);
   const seen = await client.deployment(id);
+  if (seen.state !== "pending_approval") {
+    throw new CommandError(
+      exitCodes.refused,
+      `deployment ${id} does not wait for approval: it is ${seen.state}`,
+      `nops deployments --state pending_approval lists those that do`,
+    );
+  }
   io.err(describe(seen, io));
   await confirm(`approve ${seen.namespace}/${seen.job}?`, flags, io);
   report(await client.approve(id, seen.spec_hash, flags.comment), flags, io);

@@ -1,6 +1,6 @@
 /** `nops serve`: runs the operator until it is told to stop. A second one on the same database stands by (design D17). */
-import { mkdirSync } from "node:fs";
-import { resolve } from "node:path";
+import { existsSync, mkdirSync } from "node:fs";
+import { dirname, resolve } from "node:path";
 import { Hono } from "hono";
 import { type Listening, listen } from "../../api/listen.ts";
 import { messageOf } from "../../model/errors.ts";
@@ -50,7 +50,7 @@ export async function serve(flags: ServeFlags, io: CommandIo): Promise<void> {
 /** Private from its first moment: it will hold the database and with it what jobs keep secret. */
 function createDataDir(folder: string): void {
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolder(folder);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     throw new CommandError(
@@ -59,6 +59,13 @@ function createDataDir(folder: string): void {
       "choose another with --data-dir, or make its parent writable",
     );
   }
+}
+
+/** One level after the other: Node's own recursive form never returns below a folder such as /proc that takes no children. */
+function makeFolder(folder: string): void {
+  if (existsSync(folder)) return;
+  makeFolder(dirname(folder));
+  mkdirSync(folder, { mode: 0o700 });
 }
 
 function interrupted(signal: AbortSignal): Promise<unknown> {

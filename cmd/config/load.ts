@@ -44,6 +44,8 @@ type Path = readonly (string | number)[];
 export function loadConfig(input: ConfigInput): Config {
   const problems: ConfigProblem[] = [];
   const file = readFileLayer(input.file, problems);
+  // What cannot be read says nothing about what is missing in it.
+  if (problems.length > 0) throw new ConfigError(problems);
   const values = structuredClone(file.values) as Record<string, unknown>;
   const sources = new Map<string, string>();
   const options = scalarOptions();
@@ -65,7 +67,7 @@ interface FileLayer {
 }
 
 function readFileLayer(file: ConfigInput["file"], problems: ConfigProblem[]): FileLayer {
-  const none: FileLayer = { values: {}, name: "default", positionOf: () => undefined };
+  const none: FileLayer = { values: {}, name: "configuration", positionOf: () => undefined };
   if (file === undefined) return none;
   if (Buffer.byteLength(file.text) > maxFileBytes) {
     problems.push({ source: file.name, key: "", message: `is larger than ${maxFileBytes / 1024} KiB` });
