@@ -30,24 +30,27 @@ interface Behaviour {
   }) => void;
 }
 
+function acceptOnlyUserKey(client: Connection): void {
+  const allowed = ssh2.utils.parseKey(userKey.public);
+  if (allowed instanceof Error) throw allowed;
+  client.on("authentication", (context) => {
+    const right = context.method === "publickey" && context.key.data.equals(allowed.getPublicSSH()) && context.username === "git";
+    if (right) context.accept();
+    else context.reject(["publickey"]);
+  });
+}
+
 async function setUp({ exec }: Behaviour = {}) {
   const repository = await createTempRepository({ bare: true });
   cleanUps.push(repository.remove);
   const sha = await repository.commit({ files: { "jobs/a.hcl": "one", big: "x".repeat(200_000) } });
   const commands: string[] = [];
   const connections = new Set<Connection>();
-  const allowed = ssh2.utils.parseKey(userKey.public);
-  if (allowed instanceof Error) throw allowed;
   const server = new ssh2.Server({ hostKeys: [hostKey.private, hostRsaKey.private] }, (client) => {
     connections.add(client);
     client.on("error", () => undefined);
     client.on("close", () => connections.delete(client));
-    client.on("authentication", (context) => {
-      const right =
-        context.method === "publickey" && context.key.data.equals(allowed.getPublicSSH()) && context.username === "git";
-      if (right) context.accept();
-      else context.reject(["publickey"]);
-    });
+    acceptOnlyUserKey(client);
     client.on("session", (accept) => {
       accept().on("exec", (acceptExec, _reject, { command }) => {
         commands.push(command);
