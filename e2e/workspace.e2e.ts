@@ -123,14 +123,15 @@ describe.each(clusters)("the acceptance scenario on %s", (_, start) => {
   });
 
   it("6. of two at once the second ends with 2 and names the first", async () => {
-    shop.write({
-      "workspace/services/api/service.yml": shop.read("workspace/services/api/service.yml").replace("replicas: 3", "replicas: 1"),
-    });
+    const file = "workspace/services/api/deploy.yml";
+    const hold = "      - {name: hold, type: shell, cmd: 'until test -e go; do sleep 0.1; done'}\n";
+    shop.write({ [file]: shop.read(file).replace("  - name: release\n    steps:\n", `  - name: release\n    steps:\n${hold}`) });
     const first = shop.start(["deploy", "run", "-y"]);
-    await first.printed(/api\/release\/register/);
+    await first.printed(/api\/release\/hold/);
     const second = await shop.run(["deploy", "run", "-y"]);
     expect(second.code).toBe(2);
     expect(second.stderr).toContain(`pid ${first.pid}`);
+    shop.write({ go: "" });
     const { code, stderr } = await first.finished;
     expect(code, stderr).toBe(0);
   });
