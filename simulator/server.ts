@@ -1,4 +1,4 @@
-import type { Clock, Random } from "../model/clock.ts";
+import type { Clock, Random, Timer } from "../model/clock.ts";
 import { Authenticator } from "./acl/authenticator.ts";
 import type { IdentityOptions } from "./acl/identity.ts";
 import { TimerSet, VirtualClock } from "./clock.ts";
@@ -76,6 +76,7 @@ export class Simulator {
   readonly #random: Random;
   readonly #authenticator: Authenticator;
   readonly #servers = new Set<Listening>();
+  #tidy: Timer | undefined;
 
   constructor(options: SimulatorOptions = {}) {
     this.#virtual = options.clock === undefined ? new VirtualClock() : undefined;
@@ -126,20 +127,28 @@ export class Simulator {
       setNodeSilent: (id, silent) => (silent ? this.loseNode(id) : this.returnNode(id)),
     };
     setUp(this.#service, options.nodes ?? 1);
-    keepTidy(this.#service);
+    if (this.#virtual !== undefined) this.#tidy = keepTidy(this.#service);
   }
 
   /** Serves the API on 127.0.0.1; port 0 or none takes a free one. */
   async listen(port = 0): Promise<Listening> {
     const server = await listen(this.#service, (request) => this.#authenticator.access(request.headers), port);
     this.#servers.add(server);
+    this.#tidy ??= keepTidy(this.#service);
     return {
       address: server.address,
       close: async () => {
         this.#servers.delete(server);
+        if (this.#servers.size === 0 && this.#virtual === undefined) this.#endTidying();
         await server.close();
       },
     };
+  }
+
+  /** On a real clock garbage is collected only while somebody can reach the server, so that nothing keeps a process alive. */
+  #endTidying(): void {
+    this.#tidy?.cancel();
+    this.#tidy = undefined;
   }
 
   /** One exchange without a socket, through the same routes. Rejects with ConnectionCut where a fault cuts the connection. */

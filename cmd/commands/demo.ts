@@ -90,7 +90,7 @@ async function chooseNomad(
   if (flags.devAgent) return startDevAgent(folder, io, undo);
   const simulator = createSimulator({ clock: io.clock });
   const listening = await simulator.listen(0);
-  undo.push(() => listening.close());
+  undo.push(() => simulator.close());
   return { address: listening.address, kind: "a simulated Nomad" };
 }
 

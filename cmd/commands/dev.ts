@@ -33,7 +33,7 @@ export async function dev(flags: DevFlags, io: CommandIo): Promise<void> {
     if (io.interrupted.aborted) resolve();
     else io.interrupted.addEventListener("abort", () => resolve(), { once: true });
   });
-  await listening.close();
+  await simulator.close();
 }
 
 /** @throws CommandError when a flag is no whole number in its range. */

@@ -1,3 +1,4 @@
+import type { Timer } from "../../model/clock.ts";
 import { deploymentActive, evalTerminal, isParameterized, isPeriodic, terminal } from "../state/facts.ts";
 import { deleteJob } from "../state/job-writes.ts";
 import { scoped } from "../state/table.ts";
@@ -24,12 +25,15 @@ const defaultThresholds: GcThresholds = {
 /** Milliseconds between two rounds of a server's own garbage collection. */
 const rounds = 300_000;
 
-/** Lets the server tidy up by itself, as it does every few minutes. */
-export function keepTidy(ops: Operations): void {
-  ops.clock.setTimer(rounds, () => {
-    collectGarbage(ops, defaultThresholds);
-    keepTidy(ops);
-  });
+/** Lets the server tidy up by itself every few minutes, until it is cancelled. */
+export function keepTidy(ops: Operations): Timer {
+  const next = () =>
+    ops.clock.setTimer(rounds, () => {
+      collectGarbage(ops, defaultThresholds);
+      timer = next();
+    });
+  let timer = next();
+  return { cancel: () => timer.cancel() };
 }
 
 const everything: GcThresholds = { job: 0, evaluation: 0, batchEvaluation: 0, deployment: 0, node: 0 };
