@@ -8,8 +8,8 @@ export default defineConfig({
     pool: "threads",
     isolate: false,
     maxWorkers: 2,
-    testTimeout: 20_000,
-    hookTimeout: 20_000,
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     reporters: ["default", "./tools/plain-line-reporter.ts"],
   },
 });

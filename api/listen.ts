@@ -16,6 +16,7 @@ export async function listen(
   host: string,
   port: number,
 ): Promise<Listening> {
+  const answer = getRequestListener(app.fetch, { overrideGlobalObjects: false });
   const server = createServer(
     {
       headersTimeout: 10_000,
@@ -24,7 +25,7 @@ export async function listen(
       maxHeaderSize: 16 * 1024,
       connectionsCheckingInterval: 1_000,
     },
-    getRequestListener(app.fetch, { overrideGlobalObjects: false }),
+    (request, response) => void answer(request, response),
   );
   server.maxConnections = 512;
   await bind(server, host, port);

@@ -57,7 +57,7 @@ async function check(store: Store, promises: Promises, all: Set<string>): Promis
 }
 
 describe("a process that is killed at any instant", () => {
-  it(`loses nothing it was promised and leaves nothing half done, ${kills} times in a row`, { timeout: 120_000 }, async () => {
+  it(`loses nothing it was promised and leaves nothing half done, ${kills} times in a row`, { timeout: 400_000 }, async () => {
     const path = join(tempFolder(), "nops.db");
     const random = new SeededRandom(11);
     const all = new Set<string>();
