@@ -47,7 +47,7 @@ function meddle(pick: Chooser, memory: Memory, job: JobId): Action[] {
   const act = pick.weighed<WorldAct & ("edit" | "purge" | "scale" | "stop")>({ edit: 4, purge: 1, scale: 2, stop: 1 });
   return [
     commitOf(memory, job, shape),
-    { do: "until", call: pick.of(["register", "register", "plan", "recordApplied", "move"]), ms: 2_000 },
+    { do: "until", call: pick.of(["register", "register", "readJob", "plan", "recordApplied", "move"]), ms: 2_000 },
     { do: "world", act, job, n: pick.below(9) },
     { do: "run", calls: 60, ms: 5_000 },
   ];
