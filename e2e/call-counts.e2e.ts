@@ -47,8 +47,8 @@ beforeAll(async () => {
   proxy = await startCountingProxy(listening.address);
   const files = Object.fromEntries(Array.from({ length: jobCount }, (_, index) => [fileName(index), jobFile(index)]));
   nops = await startLiveOperator({ nomad: proxy.address, files });
-  await nops.until<Jobs>("/api/v1/jobs", allInSync, 120_000);
-}, 180_000);
+  await nops.until<Jobs>("/api/v1/jobs", allInSync, 400_000);
+}, 450_000);
 
 afterAll(async () => {
   await nops.stop();
