@@ -38,7 +38,7 @@ export class Chooser {
 
   /** Mostly few, sometimes many. */
   calls(): number {
-    const most = this.weighed({ 4: 5, 12: 3, 40: 1 });
+    const most = this.weighed({ 3: 6, 8: 3, 30: 1 });
     return this.below(Number(most));
   }
 }

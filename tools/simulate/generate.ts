@@ -93,7 +93,7 @@ function passage(pick: Chooser): Action[] {
   // Stops in the middle of whatever is under way, so that the next event meets calls that wait.
   if (pick.chance(0.2)) return [{ do: "run", calls: pick.calls(), ms: 2_000 }];
   if (pick.chance(0.12)) return [{ do: "until", call: pick.of(turningPoints), ms: 20_000 }];
-  const deaths = 1 + pick.below(pick.chance(0.2) ? 24 : 9);
+  const deaths = 1 + pick.below(pick.chance(0.3) ? 60 : 16);
   const storm = Array.from({ length: deaths }, (): Action => {
     const downMs = pick.chance(0.06) ? pick.of([1_000, 45_000, 600_000]) : 0;
     return { do: "crash", calls: pick.calls(), when: pick.chance(0.5) ? "before" : "after", downMs };
@@ -104,7 +104,7 @@ function passage(pick: Chooser): Action[] {
 /** The history of a seed. */
 export function generateHistory(seed: number, length = 45): History {
   const pick = new Chooser(new SeededRandom(Math.imul(seed, 0x9e3779b1) + 17));
-  const used = jobIds.slice(0, 1 + pick.below(pick.chance(0.3) ? 3 : 2));
+  const used = jobIds.slice(0, 1 + pick.below(pick.chance(0.3) ? 3 : 1.6));
   const memory: Memory = { jobs: new Map(), used };
   const first: FileChange[] = [
     ...used.map((file): FileChange => {
@@ -112,7 +112,7 @@ export function generateHistory(seed: number, length = 45): History {
       memory.jobs.set(file, job);
       return { file, job };
     }),
-    ...hookIds.map((file): FileChange => ({ file, hook: { version: 0, fate: "ok" } })),
+    ...hookIds.filter(() => pick.chance(0.8)).map((file): FileChange => ({ file, hook: { version: 0, fate: "ok" } })),
   ];
   const actions: Action[] = [{ do: "commit", changes: first }, ...passage(pick)];
   for (let n = 0; n < length; n++) {

@@ -71,8 +71,9 @@ export class NomadChecks {
     const before = this.indexOf(key);
     if (!late && this.planned.get(spec.ID)?.has(JSON.stringify(spec)) !== true)
       throw new Violation("O1", `${key} is registered without a plan of the same spec before it`);
-    this.planned.delete(spec.ID);
     const hook = spec.Meta?.nops_role === "hook" && revision.test(spec.ID);
+    // Two deployments may bring the same revision at once, each after its own plan.
+    if (!hook) this.planned.delete(spec.ID);
     const id = hook ? undefined : this.checkRegister(key, spec, index, submission, late);
     const value = call.effect();
     const after = this.indexOf(key);

@@ -1,3 +1,4 @@
+import { NomadError } from "../../model/errors.ts";
 import { isRunning, isTerminal } from "../../model/lifecycle.ts";
 import { judgeDrift } from "../../plan/drift.ts";
 import { hasScaling, substituteCounts } from "../../plan/scaling.ts";
@@ -191,12 +192,23 @@ class Player {
     );
     for (let round = 0; round < 20 && !answered; round++) await world.run(50, 10);
     if (!answered) throw new Violation("I13", `nobody answers why ${job} stands as it does`);
+    const target = { ...spec, Namespace: "default" };
+    const planned = hasScaling(target) ? substituteCounts(target, world.nomad.readJob(keyFor(job))) : target;
+    if (verdict === "nomad_error" && isRefused(() => world.nomad.plan(planned))) return;
     if (verdict === undefined || verdict === "nomad_error")
       throw new Violation("I13", `${job} is at rest, and yet ${verdict ?? "nothing stands in its way"}`);
     if (verdict !== "in_sync") return;
-    const target = { ...spec, Namespace: "default" };
-    const planned = hasScaling(target) ? substituteCounts(target, world.nomad.readJob(keyFor(job))) : target;
     const { diff } = world.nomad.plan(planned);
     if (judgeDrift(diff, false) === "drift") throw new Violation("I13", `${job} is said to be in sync, but a plan differs`);
+  }
+}
+
+/** What git says is nothing that Nomad takes: then nops waits for another commit. */
+function isRefused(plan: () => unknown): boolean {
+  try {
+    plan();
+    return false;
+  } catch (error) {
+    return error instanceof NomadError && error.kind === "refused";
   }
 }
