@@ -22,12 +22,14 @@ export class Detection {
   readonly #deployments: Deployments;
   readonly #events: EventLog;
   readonly #saveVerdict;
+  readonly #files;
 
   constructor(connection: Connection, deployments: Deployments, events: EventLog) {
     this.#connection = connection;
     this.#deployments = deployments;
     this.#events = events;
     this.#saveVerdict = prepareSaveVerdict(connection);
+    this.#files = prepareFiles(connection);
   }
 
   async saveVerdict(key: JobKey, verdict: Verdict): Promise<void> {
@@ -107,14 +109,7 @@ export class Detection {
   }
 
   async jobFiles(repository: string): Promise<readonly JobFileKeys[]> {
-    const rows = this.#connection.single(() =>
-      this.#connection.orm
-        .select()
-        .from(jobFiles)
-        .where(eq(jobFiles.repository, repository))
-        .orderBy(asc(jobFiles.file), asc(jobFiles.namespace), asc(jobFiles.jobId))
-        .all(),
-    );
+    const rows = this.#connection.single(() => this.#files.select.all({ repository }));
     const files = new Map<string, JobKey[]>();
     for (const row of rows) {
       const keys = files.get(row.file) ?? [];
@@ -126,14 +121,13 @@ export class Detection {
 
   async saveJobFiles(repository: string, commitSha: string, files: readonly JobFileKeys[]): Promise<void> {
     this.#connection.write(() => {
-      const { orm, raw } = this.#connection;
-      orm.delete(jobFiles).where(eq(jobFiles.repository, repository)).run();
-      const insert = raw.prepare("INSERT OR IGNORE INTO job_files (repository, file, namespace, job_id) VALUES (?, ?, ?, ?)");
+      const { remove, insert } = this.#files;
+      remove.run(repository);
       for (const { file, keys } of files) {
         if (keys.length === 0) insert.run(repository, file, "", "");
         for (const key of keys) insert.run(repository, file, splitJobKey(key).namespace, splitJobKey(key).jobId);
       }
-      this.#upsertRepository(repository, { lastGoodCommit: commitSha });
+      this.#files.lastGood.run({ name: repository, lastGoodCommit: commitSha, updatedAt: this.#connection.now() });
     });
   }
 
@@ -204,4 +198,27 @@ function prepareSaveVerdict({ orm }: Connection) {
       },
     })
     .prepare();
+}
+
+/** What each look at a repository reads and writes. */
+function prepareFiles({ orm, raw }: Connection) {
+  const p = sql.placeholder;
+  return {
+    select: orm
+      .select()
+      .from(jobFiles)
+      .where(eq(jobFiles.repository, p("repository")))
+      .orderBy(asc(jobFiles.file), asc(jobFiles.namespace), asc(jobFiles.jobId))
+      .prepare(),
+    remove: raw.prepare("DELETE FROM job_files WHERE repository = ?"),
+    insert: raw.prepare("INSERT OR IGNORE INTO job_files (repository, file, namespace, job_id) VALUES (?, ?, ?, ?)"),
+    lastGood: orm
+      .insert(repositories)
+      .values({ name: p("name"), lastGoodCommit: p("lastGoodCommit"), updatedAt: p("updatedAt") })
+      .onConflictDoUpdate({
+        target: repositories.name,
+        set: { lastGoodCommit: sql`excluded.last_good_commit`, updatedAt: sql`excluded.updated_at` },
+      })
+      .prepare(),
+  };
 }

@@ -56,27 +56,14 @@ export class Facts {
   }
 
   async deploymentSpec(id: string): Promise<DeploymentSpec> {
-    const row = this.#connection.single(() =>
-      this.#connection.orm
-        .select({ spec: deployments.jobSpec, submission: deployments.submission, seal: deployments.storedHash })
-        .from(deployments)
-        .where(eq(deployments.id, id))
-        .get(),
-    );
+    const row = this.#connection.single(() => this.#statements.spec.get({ id }));
     if (row === undefined) throw new NotFoundError(`there is no deployment ${id}`, { code: "deployment_not_found" });
     checkSeal(row.seal, `the stored spec of deployment ${id}`, row.spec, row.submission);
     return { spec: parseStored<JobSpec>(row.spec), submission: parseStored<DeploymentSpec["submission"]>(row.submission) };
   }
 
   async frozenHooks(id: string): Promise<readonly FrozenHook[]> {
-    const rows = this.#connection.single(() =>
-      this.#connection.orm
-        .select()
-        .from(deploymentHooks)
-        .where(eq(deploymentHooks.deploymentId, id))
-        .orderBy(desc(deploymentHooks.phase), asc(deploymentHooks.position))
-        .all(),
-    );
+    const rows = this.#connection.single(() => this.#statements.frozenHooks.all({ id }));
     return rows.map(({ deploymentId, spec, storedHash, ...rest }) => {
       checkSeal(storedHash, `the stored hook ${rest.hookId} of deployment ${deploymentId}`, spec, rest.hash, rest.revisionId);
       return { ...rest, spec: parseStored<JobSpec>(spec) };
@@ -153,6 +140,17 @@ function prepareFacts({ orm, raw }: Connection) {
       .from(deployments)
       .where(and(ofJob, decidesFloor))
       .orderBy(desc(deployments.id))
+      .prepare(),
+    spec: orm
+      .select({ spec: deployments.jobSpec, submission: deployments.submission, seal: deployments.storedHash })
+      .from(deployments)
+      .where(eq(deployments.id, p("id")))
+      .prepare(),
+    frozenHooks: orm
+      .select()
+      .from(deploymentHooks)
+      .where(eq(deploymentHooks.deploymentId, p("id")))
+      .orderBy(desc(deploymentHooks.phase), asc(deploymentHooks.position))
       .prepare(),
     runs: orm
       .select()
