@@ -56,8 +56,13 @@ export interface Faults {
   readonly skip: number;
 }
 
-/** One thing that happens in a history. What it is about is settled when it happens, from what is there then. */
-export type Action =
+/**
+ * One thing that happens in a history. What it is about is settled when it happens, from what is there then. `salt` seeds the chance of
+ * what follows it, so that leaving out one action of a history leaves the chance of the others as it was.
+ */
+export type Action = Happening & { readonly salt?: number };
+
+type Happening =
   | { readonly do: "commit"; readonly changes: readonly FileChange[] }
   /** Lets so many calls happen, and time pass up to `ms` while none is waiting. */
   | { readonly do: "run"; readonly calls: number; readonly ms: number }

@@ -122,13 +122,13 @@ export function generateHistory(seed: number, length = 45): History {
   return {
     seed,
     settings: {
-      required: pick.chance(0.15) ? 2 : 1,
+      required: pick.chance(0.25) ? 2 : 1,
       mostStarts: pick.chance(0.15) ? 1 : 0,
       minPolicy: pick.chance(0.1) ? "approval" : undefined,
       concurrency: pick.chance(0.5) ? 1 : 4,
       replanMs: pick.chance(0.3) ? 120_000 : 0,
     },
-    actions,
+    actions: actions.map((action, salt) => ({ ...action, salt })),
   };
 }
 

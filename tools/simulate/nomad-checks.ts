@@ -72,8 +72,8 @@ export class NomadChecks {
     if (!late && this.planned.get(spec.ID)?.has(JSON.stringify(spec)) !== true)
       throw new Violation("O1", `${key} is registered without a plan of the same spec before it`);
     const hook = spec.Meta?.nops_role === "hook" && revision.test(spec.ID);
-    // Two deployments may bring the same revision at once, each after its own plan.
-    if (!hook) this.planned.delete(spec.ID);
+    // Two deployments may bring the same revision at once, each after its own plan; and what comes late was sent before.
+    if (!hook && !late) this.planned.delete(spec.ID);
     const id = hook ? undefined : this.checkRegister(key, spec, index, submission, late);
     const value = call.effect();
     const after = this.indexOf(key);

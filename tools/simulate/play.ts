@@ -36,9 +36,11 @@ export async function play(
   try {
     for (const action of history.actions) {
       world.note(`== ${describeAction(action)}`);
+      world.reseed(action.salt ?? actions);
       await player.act(action);
       actions += 1;
     }
+    world.reseed(-2);
     await player.comeToRest();
     await player.checkEnd();
   } catch (error) {

@@ -7,7 +7,7 @@ import type { Operator, OperatorDeps } from "../../controllers/operator.ts";
 import type { OperatorSettings } from "../../controllers/settings.ts";
 import { NomadError, NopsError } from "../../model/errors.ts";
 import { jobKey } from "../../model/job-key.ts";
-import { type Log, silentLog } from "../../model/log.ts";
+import type { Log } from "../../model/log.ts";
 import type { PlanResult } from "../../model/nomad.ts";
 import { Redactor } from "../../model/redact.ts";
 import { builtInDefaults } from "../../model/settings.ts";
@@ -30,6 +30,7 @@ import { Shadow } from "./shadow.ts";
 import { StoreChecks } from "./store-checks.ts";
 import { Violation } from "./violation.ts";
 import { SimulatedWatch } from "./watch-port.ts";
+import { brief, stackOf, watchfulLog } from "./words.ts";
 
 /** Longest time of applying, ms. */
 export const applyTimeoutMs = 60_000;
@@ -70,7 +71,8 @@ export class World {
   readonly git = new MemoryGit();
   readonly catalogue = new Catalogue();
   readonly shadow = new Shadow();
-  readonly random: SeededRandom;
+  /** The chance of the driver; each action begins its own. */
+  random: SeededRandom;
   readonly sim: Simulator;
   readonly nomad: SimulatedNomad;
   readonly watch: SimulatedWatch;
@@ -94,18 +96,20 @@ export class World {
   private readonly ports: Pick<OperatorDeps, "nomad" | "store" | "git">;
   private failure: Violation | undefined;
   private lastEpoch = 0;
+  private readonly seed: number;
   private readonly idle: Log;
 
   constructor(history: History, options: { readonly breakage?: Breakage; readonly trace?: string[] } = {}) {
     const { seed, settings } = history;
     this.breakage = options.breakage ?? {};
     this.trace = options.trace;
-    this.random = new SeededRandom(Math.imul(seed, 0x85ebca6b) + 99);
+    this.seed = Math.imul(seed, 0x85ebca6b) + 99;
+    this.random = new SeededRandom(this.seed);
     this.required = settings.required;
     this.settings = operatorSettings(settings);
     this.sim = createSimulator({ clock: this.clock, seed: seed + 1, nodes: 2, behaviour });
     this.nomad = new SimulatedNomad(this.sim);
-    this.watch = new SimulatedWatch(this.sim, this.nomad, this.gate, this.random);
+    this.watch = new SimulatedWatch(this.sim, this.nomad, this.gate, new SeededRandom(seed + 2));
     this.firstContents = this.breakage.database?.(emptyDatabase()) ?? emptyDatabase();
     this.store = this.open(this.firstContents);
     this.nomadChecks = new NomadChecks(this.sim, this.shadow, this.catalogue);
@@ -128,6 +132,11 @@ export class World {
     this.idle = watchfulLog((what) => this.fail(new Violation("X", what)));
     this.life = new LifeClock(this.clock);
     this.operator = this.create();
+  }
+
+  /** Chance begins anew, as the action wants it. */
+  reseed(salt: number): void {
+    this.random = new SeededRandom(this.seed ^ Math.imul(salt + 1, 0x9e3779b1));
   }
 
   /** Notes a violation that was found outside of the driver's own steps; the next step throws it. */
@@ -232,7 +241,8 @@ export class World {
   }
 
   private open(contents: Uint8Array): Store {
-    const store = openStore({ path: ":memory:", clock: this.clock, random: this.random, contents });
+    const random = new SeededRandom(this.seed + this.lastEpoch);
+    const store = openStore({ path: ":memory:", clock: this.clock, random, contents });
     if (store.epoch() <= this.lastEpoch)
       throw new Violation("I16", `the database was opened with epoch ${store.epoch()} after ${this.lastEpoch}`);
     this.lastEpoch = store.epoch();
@@ -368,27 +378,6 @@ function operatorSettings(settings: HistorySettings): OperatorSettings {
     maxNewDeploymentsPerCycle: settings.mostStarts,
     approval: { required: settings.required, authorMayApprove: true, minPolicy: () => settings.minPolicy },
   };
-}
-
-/** A log that listens for passes that failed with anything but an error of nops's own. */
-function watchfulLog(tell: (what: string) => void): Log {
-  const log: Log = {
-    ...silentLog,
-    error: (message, fields) => {
-      if (message === "a pass failed" && fields?.["code"] === undefined) tell(String(fields?.["error"]));
-    },
-    child: () => log,
-  };
-  return log;
-}
-
-function stackOf(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
-}
-
-function brief(values: readonly unknown[]): string {
-  const text = values.map((value) => (typeof value === "string" ? value : (JSON.stringify(value) ?? "-"))).join(", ");
-  return text.length > 110 ? `${text.slice(0, 110)}…` : text;
 }
 
 /** The key of one of the history's jobs. */
