@@ -144,9 +144,11 @@ export class DriftController implements Reconciler<JobKey> {
       this.deps.live.doubt(key);
       return recheck(0, "the planned spec has to be made anew");
     }
+    // Facts may have grown old during a slow plan: a deployment that came and failed meanwhile may block this very one.
+    const input = { ...toNewDeployment(key, birth, gathered.planned, verdict), over: gathered.input.facts.latest?.id ?? null };
     if (birth.state === "detected" && birth.windowLiftedBy === undefined)
-      return this.createBehindOthers(birth, () => this.store(key, birth, gathered.planned ?? birth.job.spec, verdict));
-    return this.store(key, birth, gathered.planned, verdict);
+      return this.createBehindOthers(birth, () => this.store(input));
+    return this.store(input);
   }
 
   /** Automatic starts are counted one after another, so that passes side by side cannot together outrun the brake (design D32). */
@@ -158,9 +160,9 @@ export class DriftController implements Reconciler<JobKey> {
     return turn;
   }
 
-  private async store(key: JobKey, birth: Birth, planned: JobSpec, verdict: CurrentVerdict): Promise<Result> {
+  private async store(input: NewDeployment): Promise<Result> {
     try {
-      const created = await this.deps.store.create(toNewDeployment(key, birth, planned, verdict));
+      const created = await this.deps.store.create(input);
       this.deps.wakes.moved(created);
     } catch (error) {
       if (!(error instanceof ConflictError)) throw error;

@@ -156,7 +156,7 @@ export interface FactsPort {
 
 /** Creation of deployments: the drift controller's. */
 export interface CreationPort {
-  /** One transaction: row, frozen hooks, birth event, notification; a used lift is deleted. @throws ConflictError `active_deployment` when the job has an active one. */
+  /** One transaction: row, frozen hooks, birth event, notification; a used lift is deleted. @throws ConflictError `active_deployment` when the job has an active one, `newer_deployment` when it got another than `over` meanwhile. */
   create(input: NewDeployment): Promise<Deployment>;
 }
 

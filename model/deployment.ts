@@ -152,6 +152,11 @@ export interface NewDeployment {
   readonly reschedule?: boolean;
   /** Set when a Deploy now request lifted the window; the request is used up in the same transaction. */
   readonly windowLiftedBy?: string;
+  /**
+   * The job's newest deployment that the decision rests on, `null` when there was none. One that was made since then, even if it is over
+   * by now, makes this a lost race: a failure that it ended in may block the same again (operator §11). Absent: not asked.
+   */
+  readonly over?: string | null;
 }
 
 /** A change of state that a controller asks for. The transition table decides where it leads. */

@@ -30,6 +30,20 @@ const ways: { readonly [S in DeploymentState]: { readonly birth: NewDeployment["
   superseded: { birth: "detected", by: ["supersede"] },
 };
 
+describe("creation over what was seen", () => {
+  it("is refused when the job got another deployment meanwhile, even one that is over", async () => {
+    const store = memoryStore();
+    const first = await store.create(aNewDeployment({ state: "failed", over: null }));
+    const late = { name: "ConflictError", code: "newer_deployment" };
+    await expect(store.create(aNewDeployment({ state: "failed", over: null }))).rejects.toMatchObject(late);
+    const second = await store.create(aNewDeployment({ state: "detected", over: first.id }));
+    await store.move(second.id, second.version, aMove({ trigger: "supersede" }));
+    await expect(store.create(aNewDeployment({ state: "detected", over: first.id }))).rejects.toMatchObject(late);
+    expect((await store.create(aNewDeployment({ jobId: "another", state: "detected", over: null }))).jobId).toBe("another");
+    expect((await store.create(aNewDeployment({ state: "detected", over: second.id }))).state).toBe("detected");
+  });
+});
+
 async function inState(store: Store, state: DeploymentState, over: Partial<NewDeployment> = {}): Promise<Deployment> {
   const way = ways[state];
   let deployment = await store.create(aNewDeployment({ hooks: bothHooks, ...over, state: way.birth }));

@@ -40,6 +40,7 @@ export class Deployments {
   readonly #byId;
   readonly #updateState;
   readonly #hasActive;
+  readonly #newest;
   readonly #paused;
   readonly #wish;
   readonly #insertRow;
@@ -63,6 +64,9 @@ export class Deployments {
       "SELECT 1 AS one FROM job_pauses WHERE namespace = @namespace AND job_id = @jobId AND resumed_at IS NULL " +
         "UNION ALL SELECT 1 FROM nops_pauses WHERE resumed_at IS NULL LIMIT 1",
     );
+    this.#newest = connection.raw
+      .prepare<[string, string], string>("SELECT id FROM deployments WHERE namespace = ? AND job_id = ? ORDER BY id DESC LIMIT 1")
+      .pluck();
     this.#hasActive = orm
       .select({ id: deployments.id })
       .from(deployments)
@@ -206,6 +210,7 @@ export class Deployments {
     if (input.state === "failed" && this.#hasActive.get({ namespace: input.namespace, jobId: input.jobId }) !== undefined) {
       throw activeError(input);
     }
+    this.#requireNewest(input);
     const id = this.#connection.newId();
     const now = this.#connection.now();
     const { hooks, spec, diff, message, declaredPolicy, reschedule, retryOf, windowLiftedBy, ...plain } = input;
@@ -239,6 +244,15 @@ export class Deployments {
     const created = this.require(id);
     this.#noteBirth(created, input);
     return created;
+  }
+
+  #requireNewest({ namespace, jobId, over }: NewDeployment): void {
+    if (over === undefined) return;
+    const newest = this.#newest.get(namespace, jobId) ?? null;
+    if (newest === over) return;
+    throw new ConflictError(`job ${namespace}/${jobId} got deployment ${newest ?? "none"} meanwhile`, {
+      code: "newer_deployment",
+    });
   }
 
   #insertHook(deploymentId: string, hook: FrozenHook): void {
