@@ -68,7 +68,7 @@ export class FileParser {
           entries[at] = unusable(
             file,
             rules,
-            "file_broken",
+            "nomad_error",
             `Nomad could not parse it now, it is tried again: ${messageOf(error)}`,
           );
         }

@@ -84,13 +84,13 @@ export class Queries {
     };
   }
 
-  private notReady(): string[] {
-    const reasons = this.parts.source
-      .view()
-      .filter((repository) => repository.checkedAt === undefined || repository.error !== undefined)
-      .map((repository) => `repository ${repository.name}: ${repository.error ?? "not read yet"}`);
-    const unlisted = this.deps.settings.namespaces.filter((namespace) => !this.parts.live.isListed(namespace));
-    return [...reasons, ...unlisted.map((namespace) => `Nomad: the jobs of namespace ${namespace} have not been listed yet`)];
+  private notReady(): Record<string, string> {
+    const reasons: Record<string, string> = {};
+    for (const { name, error, checkedAt } of this.parts.source.view())
+      if (error !== undefined || checkedAt === undefined) reasons[`repository ${name}`] = error ?? "not read yet";
+    for (const namespace of this.deps.settings.namespaces)
+      if (!this.parts.live.isListed(namespace)) reasons[`namespace ${namespace}`] = "its jobs have not been listed yet";
+    return reasons;
   }
 
   private loops(): LoopView[] {

@@ -143,8 +143,8 @@ export interface OperatorView {
   /** Jobs by sync state. */
   readonly jobs: Readonly<Record<SyncState, number>>;
   readonly orphans: number;
-  /** Why nops is not ready; empty when it is. */
-  readonly notReady: readonly string[];
+  /** Why nops is not ready, by what is missing; empty when it is. */
+  readonly notReady: Readonly<Record<string, string>>;
 }
 
 /** When one job's window is open. */

@@ -87,7 +87,8 @@ export function createGitSource(options: GitSourceOptions): GitSource {
       if (!read.changed) return read;
       const { changed, historyRewritten, readCount, ...content } = read;
       const { sha } = content.commit;
-      const counts = { files: content.files.length, broken: content.broken.length, parsed: readCount };
+      const unusable = new Set(content.broken.filter(({ severity }) => severity === "error").map(({ file }) => file)).size;
+      const counts = { files: content.files.length, unusable, parsed: readCount };
       options.log.info("a commit was read", { repository, commit: sha, ...counts });
       return { changed, historyRewritten, snapshot: { repository, ...content } };
     },

@@ -124,7 +124,13 @@ export interface FrozenJob {
   readonly files: readonly string[];
   readonly reason: Extract<
     ReasonCode,
-    "file_broken" | "duplicate_job" | "not_deterministic" | "namespace_not_allowed" | "repository_unavailable" | "mass_removal"
+    | "file_broken"
+    | "duplicate_job"
+    | "not_deterministic"
+    | "namespace_not_allowed"
+    | "repository_unavailable"
+    | "mass_removal"
+    | "nomad_error"
   >;
   readonly message: string;
 }

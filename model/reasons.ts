@@ -40,6 +40,7 @@ export const reasons = {
   namespace_not_allowed: "the namespace is not among those nops may manage",
   repository_unavailable: "the repository could not be read",
   mass_removal: "the commit removes more than half of the repository's jobs",
+  not_compared: "the job has not been compared with git yet",
   nomad_error: "Nomad could not answer",
   hook_missing: "a declared hook is not in git",
   hook_invalid: "a declared hook cannot be used",

@@ -6,6 +6,8 @@ export interface NomadAddress {
   readonly base: string;
   readonly secure: boolean;
   readonly socketPath: string | undefined;
+  /** As messages name it. */
+  readonly display: string;
   /** The answer crosses no network, so compressing it would only cost time. */
   readonly local: boolean;
 }
@@ -18,17 +20,21 @@ const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
  */
 export function parseNomadAddress(address: string): NomadAddress {
   const socketPath = socketOf(address);
-  if (socketPath !== undefined) return { base: "http://127.0.0.1", secure: false, socketPath, local: true };
+  if (socketPath !== undefined) {
+    return { base: "http://127.0.0.1", secure: false, socketPath, display: `unix://${socketPath}`, local: true };
+  }
   const url = URL.canParse(address) ? new URL(address) : undefined;
   if (url === undefined || (url.protocol !== "http:" && url.protocol !== "https:")) {
     throw badAddress("is neither an http(s) URL nor a unix socket");
   }
   if (url.username !== "" || url.password !== "") throw badAddress("holds credentials; use a token file");
   if (url.search !== "" || url.hash !== "") throw badAddress("holds a query or a fragment");
+  const base = `${url.origin}${url.pathname}`.replace(/\/+$/, "");
   return {
-    base: `${url.origin}${url.pathname}`.replace(/\/+$/, ""),
+    base,
     secure: url.protocol === "https:",
     socketPath: undefined,
+    display: base,
     local: LOOPBACK.test(url.hostname),
   };
 }

@@ -69,6 +69,7 @@ describe("error of an answer", () => {
 });
 
 describe("error of a call without a whole answer", () => {
+  const there = "http://nomad.example:4646";
   const failure = (over: Partial<ExchangeFailure>): ExchangeFailure => ({
     reason: "network",
     sent: true,
@@ -85,12 +86,19 @@ describe("error of a call without a whole answer", () => {
     ["a success that cannot be read", failure({ reason: "unreadable", status: 200 }), "overloaded", "unknown_outcome"],
     ["too much of an answer", failure({ reason: "too_large", status: 200 }), "refused", "unknown_outcome"],
   ])("%s", (_, broken, ofRead, ofWrite) => {
-    expect([failureError(read, broken).kind, failureError(write, broken).kind]).toEqual([ofRead, ofWrite]);
+    expect([failureError(read, broken, there).kind, failureError(write, broken, there).kind]).toEqual([ofRead, ofWrite]);
+  });
+
+  it("names the address", () => {
+    expect(failureError(read, failure({ sent: false, code: "ECONNREFUSED" }), there).message).toBe(
+      "cannot read job default/web: no connection to Nomad at http://nomad.example:4646 (ECONNREFUSED)",
+    );
+    expect(failureError(read, failure({ reason: "deadline" }), there).message).toContain(there);
   });
 
   it("says when the outcome is unknown", () => {
-    expect(failureError(write, failure({ code: "ECONNRESET" })).message).toBe(
-      "cannot register job web: the connection broke before the whole answer came (ECONNRESET); whether it took effect is unknown",
+    expect(failureError(write, failure({ code: "ECONNRESET" }), there).message).toBe(
+      "cannot register job web: the connection to Nomad at http://nomad.example:4646 broke before the whole answer came (ECONNRESET); whether it took effect is unknown",
     );
   });
 });

@@ -77,9 +77,9 @@ export function answerError(
 }
 
 /** Error for a call whose answer did not come whole. Carries no cause: the library's errors hold headers and with them the token. */
-export function failureError(call: CallWords, failure: ExchangeFailure): NomadError {
+export function failureError(call: CallWords, failure: ExchangeFailure, address: string): NomadError {
   const kind = kindOfFailure(call.effect, failure);
-  return new NomadError(`cannot ${call.what}: ${reasonWords(failure)}${outcomeWords(kind)}`, {
+  return new NomadError(`cannot ${call.what}: ${failureWords(failure, address)}${outcomeWords(kind)}`, {
     kind,
     status: failure.status,
     ...hintFor(kind, false),
@@ -93,11 +93,12 @@ function kindOfFailure(effect: Effect, failure: ExchangeFailure): NomadErrorKind
   return failure.reason === "too_large" ? "refused" : "overloaded";
 }
 
-function reasonWords({ reason, code, sent }: ExchangeFailure): string {
+/** Why no whole answer came, with the address that was asked. */
+export function failureWords({ reason, code, sent }: ExchangeFailure, address: string): string {
   const coded = code === undefined ? "" : ` (${code})`;
   switch (reason) {
     case "deadline":
-      return sent ? "Nomad gave no whole answer in time" : "no connection to Nomad in time";
+      return sent ? `Nomad at ${address} gave no whole answer in time` : `no connection to Nomad at ${address} in time`;
     case "aborted":
       return "the call was cancelled";
     case "too_large":
@@ -105,7 +106,9 @@ function reasonWords({ reason, code, sent }: ExchangeFailure): string {
     case "unreadable":
       return "Nomad's answer is not what was asked for";
     case "network":
-      return sent ? `the connection broke before the whole answer came${coded}` : `no connection to Nomad${coded}`;
+      return sent
+        ? `the connection to Nomad at ${address} broke before the whole answer came${coded}`
+        : `no connection to Nomad at ${address}${coded}`;
   }
 }
 

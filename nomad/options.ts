@@ -15,12 +15,14 @@ export interface NomadTlsOptions {
   readonly skipVerify?: boolean | undefined;
 }
 
-/** One HTTP exchange as metrics want it: no path, no identifiers, so that labels stay few. */
+/** One HTTP exchange as metrics want it: no path, no identifiers, so that labels stay few; `failure` is for people. */
 export interface RequestObservation {
   readonly operation: string;
   readonly method: string;
   /** HTTP status; `undefined` when no whole answer came. */
   readonly status: number | undefined;
+  /** Why no whole answer came, in words, with the address. */
+  readonly failure: string | undefined;
   readonly durationMs: number;
 }
 

@@ -297,7 +297,7 @@ describe("no connection", () => {
     expect(await errorOf(transport("http://nowhere.invalid:4646").call(PUT))).toMatchObject({ kind: "not_sent" });
     expect(await errorOf(transport("unix:///nowhere/api.sock").call(PUT))).toMatchObject({
       kind: "not_sent",
-      message: "cannot register job web: no connection to Nomad (ENOENT)",
+      message: "cannot register job web: no connection to Nomad at unix:///nowhere/api.sock (ENOENT)",
     });
   });
 

@@ -5,7 +5,7 @@ import { NomadError } from "../model/errors.ts";
 import { type NomadAddress, parseNomadAddress } from "./address.ts";
 import { type Agents, createAgents, MAX_CALL_SOCKETS, MAX_LONG_SOCKETS } from "./agents.ts";
 import { type Decoding, decodeAnswer, headerText, type NomadAnswer, type Shape } from "./answer.ts";
-import { answerError, type Effect, failureError } from "./errors.ts";
+import { answerError, type Effect, failureError, failureWords } from "./errors.ts";
 import { type Exchanged, exchange, type Incoming, type Method, type Outgoing, openStream, type Stopper } from "./exchange.ts";
 import { encodeExact } from "./json.ts";
 import { loginToken } from "./login.ts";
@@ -182,7 +182,7 @@ async function attemptWith(channel: Channel, token: string | undefined, request:
   if (!exchanged.ok) {
     const { failure } = exchanged;
     const retryable = failure.reason === "network" && failure.sent;
-    return { ok: false, error: failureError(request, failure), retryable };
+    return { ok: false, error: failureError(request, failure, channel.address.display), retryable };
   }
   const { answer } = exchanged;
   const absent = isAbsent(request, answer);
@@ -194,7 +194,7 @@ async function attemptWith(channel: Channel, token: string | undefined, request:
     return { ok: true, answer: decodeAnswer(answer, decoding, shape) };
   } catch {
     const failure = { reason: "unreadable", sent: true, code: undefined, status: answer.status } as const;
-    return { ok: false, error: failureError(request, failure), retryable: false };
+    return { ok: false, error: failureError(request, failure, channel.address.display), retryable: false };
   }
 }
 
@@ -224,7 +224,7 @@ async function streamOnce(channel: Channel, tokens: TokenSource, request: NomadR
   release();
   if (!opened.ok) {
     observe(channel, request, opened, startedAt);
-    throw failureError(request, opened.failure);
+    throw failureError(request, opened.failure, channel.address.display);
   }
   observe(channel, request, { ok: true, answer: { status: opened.status, headers: {}, body: Buffer.alloc(0) } }, startedAt);
   if (opened.status === 200) return { stream: opened.stream };
@@ -292,6 +292,7 @@ function observe(channel: Channel, request: NomadRequest, exchanged: Exchanged, 
     operation: request.operation,
     method: request.method,
     status: exchanged.ok ? exchanged.answer.status : undefined,
+    failure: exchanged.ok ? undefined : failureWords(exchanged.failure, channel.address.display),
     durationMs: clock.now() - startedAt,
   });
 }

@@ -22,6 +22,7 @@ function declined(input: GateInput, failing: Gate): Decision {
   const { lift } = input.facts;
   const keepsLift =
     failing.reason === "nomad_error" ||
+    failing.reason === "not_compared" ||
     failing.reason === "waiting_for_dependency" ||
     failing.name === "mode" ||
     failing.name === "judged";

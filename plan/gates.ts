@@ -21,7 +21,7 @@ export interface GateInput {
   readonly facts: JobFacts;
   /** What the last plan said, only when it was made for the present spec hash and live index. */
   readonly verdict: Verdict | undefined;
-  /** Why there is no verdict. */
+  /** What Nomad answered instead of a verdict; absent while nobody has asked. */
   readonly problem: string | undefined;
   /** Whether the live job is the one that the newest deployment was made over, apart from scaling (design D6). */
   readonly baseUnmoved: boolean;
@@ -148,7 +148,7 @@ function judgeDriftGate(input: GateInput, job: DesiredJob): Answer {
   if (facts.active !== undefined && facts.active.mode === "verify")
     return { pass: "health and post-hooks are to be checked again" };
   if (verdict === undefined)
-    return { fail: "nomad_error", because: input.problem ?? "the job has not been compared with git yet" };
+    return input.problem === undefined ? { fail: "not_compared" } : { fail: "nomad_error", because: input.problem };
   if (isFinishedBatch(input, job)) return { fail: "batch_done" };
   if (verdict.drift === "drift") return { pass: "the live job differs from git" };
   if (verdict.drift === "unknown") {

@@ -73,7 +73,8 @@ describe("a waiting deployment, first rule that matches (operator §8.3e)", () =
     ["perhaps removed", { desired: { kind: "absent", certain: false } }, "stays repository_unavailable"],
     ["no longer managed", { desired: { kind: "unmanaged" } }, "supersede superseded_removed"],
     ["its file is broken", { desired: frozen }, "stays file_broken"],
-    ["Nomad cannot answer", { verdict: undefined }, "stays nomad_error"],
+    ["Nomad cannot answer", { verdict: undefined, problem: "Nomad is away" }, "stays nomad_error"],
+    ["nobody has asked Nomad yet", { verdict: undefined }, "stays not_compared"],
     ["paused, waiting for a person", paused("pending_approval"), "stays paused"],
     ["detected and free: starts", { state: "detected" }, "start ready"],
     [

@@ -17,7 +17,7 @@ export class NomadContact {
   onRequest(observation: RequestObservation): void {
     const answered = observation.status !== undefined;
     if (answered) this.#lastContact = toInstant(this.#clock.now());
-    this.#lastCall = { ok: answered, text: `${observation.operation} got no answer` };
+    this.#lastCall = { ok: answered, text: observation.failure ?? `${observation.operation} got no answer` };
   }
 
   onStream(state: WatchState): void {

@@ -62,15 +62,7 @@ export function createProbes(parts: ProbeParts): Probes & { readonly broken: Pro
 
 /** What is missing before nops does its work, by name (design D36). */
 async function reasonsOf(operator: Operator, contact: NomadContact): Promise<Record<string, string>> {
-  const reasons: Record<string, string> = {};
-  if (contact.error !== undefined) reasons["nomad"] = contact.error;
-  for (const repository of operator.repositories()) {
-    if (repository.error !== undefined) reasons[`repository ${repository.name}`] = repository.error;
-    else if (repository.checkedAt === undefined) reasons[`repository ${repository.name}`] = "not read yet";
-  }
+  const { error } = contact;
   const { notReady } = await operator.status();
-  notReady.forEach((reason, index) => {
-    reasons[`operator ${index + 1}`] = reason;
-  });
-  return reasons;
+  return { ...(error === undefined ? {} : { nomad: error }), ...notReady };
 }

@@ -197,7 +197,7 @@ class Player {
     const target = { ...spec, Namespace: "default" };
     const planned = hasScaling(target) ? substituteCounts(target, world.nomad.readJob(keyFor(job))) : target;
     if (verdict === "nomad_error" && isRefused(() => world.nomad.plan(planned))) return;
-    if (verdict === undefined || verdict === "nomad_error")
+    if (verdict === undefined || verdict === "nomad_error" || verdict === "not_compared")
       throw new Violation("I13", `${job} is at rest, and yet ${verdict ?? "nothing stands in its way"}`);
     if (verdict !== "in_sync") return;
     const { diff } = world.nomad.plan(planned);
