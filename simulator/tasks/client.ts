@@ -1,14 +1,10 @@
 import type { Clock, Random } from "../../model/clock.ts";
-import { rescheduleAllowed } from "../scheduler/reschedule.ts";
-import { applyClientUpdate } from "../state/alloc-writes.ts";
-import { upsertEvals } from "../state/eval-writes.ts";
-import { groupOf } from "../state/facts.ts";
-import { newEval } from "../state/records.ts";
-import type { State, Tx } from "../state/state.ts";
-import { scoped } from "../state/table.ts";
+import type { ClientUpdate } from "../state/alloc-writes.ts";
+import type { State } from "../state/state.ts";
 import type { Allocation } from "../state/types.ts";
 import { AllocRunner } from "./alloc-runner.ts";
 import type { BehaviourHook } from "./behaviour.ts";
+import { writeClientUpdates } from "./client-updates.ts";
 import { TaskLogs } from "./logs.ts";
 
 /** Milliseconds for which a client gathers news before it reports. */
@@ -101,38 +97,20 @@ export class Clients {
     });
   }
 
+  /** What clients report, written as the server takes it. A test may report for a node that is silent. */
+  deliver(updates: readonly ClientUpdate[]): void {
+    writeClientUpdates(this.#state, updates, { newId: this.#newId, now: () => this.#clock.now() });
+  }
+
   #report(): void {
     const due = [...this.#news].filter(
       (runner) => !this.#silent.has(runner.nodeId) && this.#state.allocs.get(runner.id) !== undefined,
     );
     for (const runner of due) this.#news.delete(runner);
     if (due.length === 0) return;
-    this.#state.write("AllocationUpdated", (tx) => {
-      const evaluate = new Map<string, Allocation>();
-      for (const runner of due) {
-        const before = tx.state.allocs.get(runner.id);
-        applyClientUpdate(tx, runner.report(), this.#clock.now());
-        const after = tx.state.allocs.get(runner.id);
-        if (before !== undefined && after !== undefined && mustReschedule(tx, before, after, this.#clock.now())) {
-          evaluate.set(scoped(after.Namespace, after.JobID), after);
-        }
-      }
-      const evals = [...evaluate.values()].map((alloc) => {
-        const job = tx.state.jobs.get(scoped(alloc.Namespace, alloc.JobID)) ?? alloc.Job;
-        return newEval(this.#newId(), job, "alloc-failure", this.#clock.now());
-      });
-      if (evals.length > 0) upsertEvals(tx, evals);
-    });
+    this.deliver(due.map((runner) => runner.report()));
     for (const runner of due) {
       if (runner.over) this.#runners.delete(runner.id);
     }
   }
-}
-
-/** A failure outside of a deployment makes the server look for a new place, where the policy allows one. */
-function mustReschedule(tx: Tx, before: Allocation, after: Allocation, now: number): boolean {
-  if (after.ClientStatus !== "failed" || before.ClientStatus === "failed" || after.FollowupEvalID !== "") return false;
-  const job = tx.state.jobs.get(scoped(after.Namespace, after.JobID));
-  if (job === undefined || job.Stop) return false;
-  return rescheduleAllowed(groupOf(job, after.TaskGroup)?.ReschedulePolicy, after, now);
 }
