@@ -71,7 +71,10 @@ export const api = {
   approve: (id: string, specHash: string, comment: string) =>
     post(`${deploymentPath(id)}/approve`, { spec_hash: specHash, ...(comment === "" ? {} : { comment }) }),
   reject: (id: string, comment: string) => post(`${deploymentPath(id)}/reject`, comment === "" ? {} : { comment }),
-  retry: (id: string) => post<DeploymentJson>(`${deploymentPath(id)}/retry`),
+  retry: (id: string, choices: { readonly reschedule?: boolean; readonly rerun_unknown_hooks?: boolean } = {}) =>
+    post<DeploymentJson>(`${deploymentPath(id)}/retry`, choices),
+  resolveHook: (id: string, runId: string, resolution: "ran" | "did_not_run") =>
+    post(`${deploymentPath(id)}/hooks/${encodeURIComponent(runId)}/resolve`, { resolution }),
   promote: (id: string) => post(`${deploymentPath(id)}/promote`),
   fail: (id: string) => post(`${deploymentPath(id)}/fail`),
   pause: (namespace: string, job: string, reason: string) => post(`${jobPath(namespace, job)}/pause`, { reason }),
@@ -81,6 +84,7 @@ export const api = {
   pauseAll: (reason: string) => post("/api/v1/pause", { reason }),
   resumeAll: () => post("/api/v1/resume"),
   fetch: () => post("/api/v1/fetch"),
+  acceptCommit: (repository: string) => post("/api/v1/fetch", { repository, accept: true }),
 };
 
 /**

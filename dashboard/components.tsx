@@ -2,17 +2,26 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { RequestError } from "./api.ts";
-import { ago, mixesScripts, stateWord, toneOf, visible } from "./format.ts";
-import { go } from "./route.ts";
+import { ago, mixesScripts, shortHash, stateWord, toneOf, visible } from "./format.ts";
+import { go } from "./location.ts";
 
-export function Link({ to, children }: { readonly to: string; readonly children: ComponentChildren }) {
+export function Link({
+  to,
+  current,
+  children,
+}: {
+  readonly to: string;
+  /** Whether this is where the person is. */
+  readonly current?: boolean;
+  readonly children: ComponentChildren;
+}) {
   const follow = (event: MouseEvent): void => {
     if (event.metaKey || event.ctrlKey || event.shiftKey) return;
     event.preventDefault();
     go(to);
   };
   return (
-    <a href={to} onClick={follow}>
+    <a href={to} onClick={follow} aria-current={current === true ? "page" : undefined}>
       {children}
     </a>
   );
@@ -43,6 +52,16 @@ export function Time({ at }: { readonly at: string | null }) {
     <time dateTime={at} title={at}>
       {ago(at, Date.now())}
     </time>
+  );
+}
+
+/** A commit by its short hash and subject; the whole hash on hover. */
+export function Commit({ sha, subject }: { readonly sha: string | null; readonly subject?: string | null }) {
+  if (sha === null) return <span>–</span>;
+  return (
+    <span>
+      <code title={sha}>{shortHash(sha)}</code> {visible(subject ?? "")}
+    </span>
   );
 }
 

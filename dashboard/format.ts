@@ -24,6 +24,11 @@ export function ago(instant: string, now: number): string {
   return `${Math.round(seconds / 86_400)} d ago`;
 }
 
+/** The UTC day of an instant: `2026-05-04`. */
+export function dayOf(instant: string): string {
+  return instant.slice(0, 10);
+}
+
 export function shortHash(hash: string): string {
   return hash.slice(0, 8);
 }

@@ -3,12 +3,23 @@ import { render } from "preact";
 import { useState } from "preact/hooks";
 import { followEvents, tokenWanted, useToken } from "./api.ts";
 import { Link } from "./components.tsx";
+import { path } from "./location.ts";
 import { changes } from "./resource.ts";
-import { path, routeOf } from "./route.ts";
+import { routeOf } from "./route.ts";
+import { Activity } from "./views/activity.tsx";
 import { Deployment } from "./views/deployment.tsx";
 import { Job } from "./views/job.tsx";
+import { Jobs } from "./views/jobs.tsx";
 import { Events, Status } from "./views/operations.tsx";
 import { Overview } from "./views/overview.tsx";
+
+const views = [
+  ["/", "Overview"],
+  ["/jobs", "Jobs"],
+  ["/activity", "Activity"],
+  ["/events", "Events"],
+  ["/status", "Status"],
+] as const;
 
 function App() {
   return (
@@ -18,7 +29,11 @@ function App() {
           <Link to="/">nops</Link>
         </h1>
         <nav aria-label="Views">
-          <Link to="/">Jobs</Link> <Link to="/events">Events</Link> <Link to="/status">Status</Link>
+          {views.map(([to, word]) => (
+            <Link key={to} to={to} current={path.value === to}>
+              {word}
+            </Link>
+          ))}
         </nav>
         <TokenForm />
       </header>
@@ -34,6 +49,10 @@ function View() {
   switch (route.view) {
     case "overview":
       return <Overview />;
+    case "jobs":
+      return <Jobs />;
+    case "activity":
+      return <Activity />;
     case "job":
       return <Job namespace={route.namespace} job={route.job} />;
     case "deployment":

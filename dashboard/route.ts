@@ -1,20 +1,9 @@
 /** Where in the app a person is, as a path, so that a link can be shared. */
-import { signal } from "@preact/signals";
-
-export const path = signal(location.pathname);
-
-addEventListener("popstate", () => {
-  path.value = location.pathname;
-});
-
-export function go(to: string): void {
-  history.pushState(null, "", to);
-  path.value = to;
-  scrollTo(0, 0);
-}
 
 export type Route =
   | { readonly view: "overview" }
+  | { readonly view: "jobs" }
+  | { readonly view: "activity" }
   | { readonly view: "job"; readonly namespace: string; readonly job: string }
   | { readonly view: "deployment"; readonly id: string }
   | { readonly view: "events" }
@@ -31,8 +20,16 @@ export function routeOf(pathname: string): Route {
   if (first === undefined) return { view: "overview" };
   if (first === "jobs" && second !== undefined && third !== undefined) return { view: "job", namespace: second, job: third };
   if (first === "deployments" && second !== undefined) return { view: "deployment", id: second };
-  if (first === "events" || first === "status") return { view: first };
-  return { view: "lost" };
+  if (parts.length > 1) return { view: "lost" };
+  switch (first) {
+    case "jobs":
+    case "activity":
+    case "events":
+    case "status":
+      return { view: first };
+    default:
+      return { view: "lost" };
+  }
 }
 
 function decode(part: string): string {

@@ -3,6 +3,7 @@ import { spawnSync } from "node:child_process";
 
 const steps = [
   ["build", ["npm", "run", "--silent", "build"]],
+  ["types of the dashboard", ["npx", "tsc", "-p", "dashboard", "--noEmit"]],
   ["format and lint", ["npx", "biome", "check", "--error-on-warnings", "."]],
   ["promise rules", ["npx", "eslint", "--max-warnings", "0", "."]],
   ["import ranks", ["node", "dist/tools/check-imports.js"]],

@@ -1,11 +1,12 @@
 /** One deployment: what it will do or did, and the decision when one is wanted. */
 import { useState } from "preact/hooks";
-import type { DeploymentDetailJson } from "../../api/contract.ts";
+import type { DeploymentDetailJson, HookRunJson } from "../../api/contract.ts";
 import { api } from "../api.ts";
 import { Action, Badge, Facts, Link, Name, Problem, Time } from "../components.tsx";
 import { shortHash, visible } from "../format.ts";
+import { go } from "../location.ts";
 import { useResource } from "../resource.ts";
-import { go, jobPath } from "../route.ts";
+import { jobPath } from "../route.ts";
 import { Diff } from "./diff.tsx";
 
 export function Deployment({ id }: { readonly id: string }) {
@@ -28,6 +29,7 @@ function Body({ data, reload }: { readonly data: DeploymentDetailJson; readonly 
         <Badge state={data.state} />
       </h2>
       {data.error === null ? null : <p class="problem">{visible(data.error)}</p>}
+      <Relatives data={data} />
       <Facts
         rows={[
           ["Deployment", data.id],
@@ -51,9 +53,9 @@ function Body({ data, reload }: { readonly data: DeploymentDetailJson; readonly 
       <OtherActions data={data} reload={reload} />
       <section>
         <h3>Difference</h3>
-        <Diff diff={data.diff} />
+        <Diff diff={data.diff} open={data.state === "detected" || data.state === "pending_approval"} />
       </section>
-      <HookRuns data={data} />
+      <HookRuns data={data} reload={reload} />
       <Timeline data={data} />
     </>
   );
@@ -98,9 +100,22 @@ function Review({ data, reload }: { readonly data: DeploymentDetailJson; readonl
   );
 }
 
+/** Links between an attempt and the one that a person's retry made of it. */
+function Relatives({ data }: { readonly data: DeploymentDetailJson }) {
+  if (data.retry_of === null && data.retried_by === null) return null;
+  return (
+    <p class="quiet">
+      {data.retry_of === null ? null : <Link to={`/deployments/${data.retry_of}`}>Retry of an earlier deployment</Link>}{" "}
+      {data.retried_by === null ? null : <Link to={`/deployments/${data.retried_by}`}>Retried by a later deployment</Link>}
+    </p>
+  );
+}
+
 function OtherActions({ data, reload }: { readonly data: DeploymentDetailJson; readonly reload: () => void }) {
-  const retry = async (): Promise<void> => {
-    const successor = await api.retry(data.id);
+  const unknown = data.hook_runs.some((run) => run.state === "unknown" && run.resolution === null);
+  const retry = async (reschedule: boolean): Promise<void> => {
+    const choices = { ...(reschedule ? { reschedule } : {}), ...(unknown ? { rerun_unknown_hooks: true } : {}) };
+    const successor = await api.retry(data.id, choices);
     go(`/deployments/${successor.id}`);
   };
   return (
@@ -112,13 +127,26 @@ function OtherActions({ data, reload }: { readonly data: DeploymentDetailJson; r
         </>
       ) : null}
       {(data.state === "failed" || data.state === "rejected") && data.retried_by === null ? (
-        <Action label="Retry" confirm="Try again" run={retry} done={reload} />
+        <>
+          <Action
+            label="Retry"
+            confirm={unknown ? "Try again, and run hooks again whose outcome is unknown" : "Try again"}
+            run={() => retry(false)}
+            done={reload}
+          />
+          <Action
+            label="Retry and place again"
+            confirm="Ask Nomad to place the allocations again"
+            run={() => retry(true)}
+            done={reload}
+          />
+        </>
       ) : null}
     </p>
   );
 }
 
-function HookRuns({ data }: { readonly data: DeploymentDetailJson }) {
+function HookRuns({ data, reload }: { readonly data: DeploymentDetailJson; readonly reload: () => void }) {
   if (data.hook_runs.length === 0) return null;
   return (
     <section>
@@ -128,10 +156,44 @@ function HookRuns({ data }: { readonly data: DeploymentDetailJson }) {
           <p>
             {run.phase}-hook <Name text={run.job} /> <Badge state={run.state} /> {visible(run.error ?? "")}
           </p>
+          <Outcome deployment={data.id} run={run} reload={reload} />
           {run.log_tail === null ? null : <pre>{visible(run.log_tail)}</pre>}
         </article>
       ))}
     </section>
+  );
+}
+
+/** A run whose outcome nobody saw: what a person said, or the question. */
+function Outcome({
+  deployment,
+  run,
+  reload,
+}: {
+  readonly deployment: string;
+  readonly run: HookRunJson;
+  readonly reload: () => void;
+}) {
+  if (run.state !== "unknown") return null;
+  if (run.resolution !== null) {
+    const word = run.resolution === "ran" ? "it ran" : "it did not run";
+    return (
+      <p class="quiet">
+        {visible(run.resolved_by ?? "")} says that {word}.
+      </p>
+    );
+  }
+  return (
+    <p class="toolbar">
+      Did it run?
+      <Action label="It ran" confirm="It ran" run={() => api.resolveHook(deployment, run.id, "ran")} done={reload} />
+      <Action
+        label="It did not run"
+        confirm="It did not run"
+        run={() => api.resolveHook(deployment, run.id, "did_not_run")}
+        done={reload}
+      />
+    </p>
   );
 }
 

@@ -1,10 +1,11 @@
 /** One job: how it stands, why, and what can be done. */
 import { useState } from "preact/hooks";
-import type { DeploymentJson, JobDetailJson } from "../../api/contract.ts";
+import type { JobDetailJson } from "../../api/contract.ts";
 import { api } from "../api.ts";
-import { Action, Badge, Facts, Link, Name, Problem, Time } from "../components.tsx";
+import { Action, Badge, Facts, Name, Problem } from "../components.tsx";
 import { shortHash, visible } from "../format.ts";
 import { useResource } from "../resource.ts";
+import { DeploymentList } from "./activity.tsx";
 import { Diff } from "./diff.tsx";
 
 export function Job({ namespace, job }: { readonly namespace: string; readonly job: string }) {
@@ -57,7 +58,10 @@ function JobBody({ data, reload }: { readonly data: JobDetailJson; readonly relo
         <h3>Difference</h3>
         <Diff diff={data.diff} />
       </section>
-      <Deployments rows={data.deployments} />
+      <section>
+        <h3>Deployments</h3>
+        <DeploymentList rows={data.deployments} />
+      </section>
     </>
   );
 }
@@ -93,23 +97,6 @@ function JobActions({ data, reload }: { readonly data: JobDetailJson; readonly r
   );
 }
 
-function Deployments({ rows }: { readonly rows: readonly DeploymentJson[] }) {
-  return (
-    <section>
-      <h3>Deployments</h3>
-      <ul class="plain">
-        {rows.map((row) => (
-          <li key={row.id}>
-            <Badge state={row.state} /> <Link to={`/deployments/${row.id}`}>{row.id}</Link>{" "}
-            <code>{shortHash(row.commit_sha)}</code> {visible(row.commit_subject)} <Time at={row.created_at} />
-            {row.error === null ? null : <div class="problem">{visible(row.error)}</div>}
-          </li>
-        ))}
-      </ul>
-    </section>
-  );
-}
-
 function Gates({ namespace, job }: { readonly namespace: string; readonly job: string }) {
   const { data } = useResource(() => api.explain(namespace, job), `explain ${namespace}/${job}`);
   if (data === undefined) return null;
@@ -117,7 +104,7 @@ function Gates({ namespace, job }: { readonly namespace: string; readonly job: s
     <section>
       <h3>Why</h3>
       <p>{visible(data.summary)}</p>
-      <table>
+      <table class="gates">
         <thead>
           <tr>
             <th scope="col">Gate</th>

@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import type { StatusJson } from "../../api/contract.ts";
 import { api } from "../api.ts";
-import { Action, Badge, Facts, Link, Problem, Time } from "../components.tsx";
+import { Action, Badge, Commit, Facts, Link, Problem, Time } from "../components.tsx";
 import { shortHash, visible } from "../format.ts";
 import { useResource } from "../resource.ts";
 
@@ -78,28 +78,42 @@ function StatusBody({ data, reload }: { readonly data: StatusJson; readonly relo
         )}
       </p>
       {data.repositories.map((repository) => (
-        <Repository key={repository.name} repository={repository} />
+        <Repository key={repository.name} repository={repository} reload={reload} />
       ))}
     </>
   );
 }
 
-function Repository({ repository }: { readonly repository: StatusJson["repositories"][number] }) {
+function Repository({
+  repository,
+  reload,
+}: {
+  readonly repository: StatusJson["repositories"][number];
+  readonly reload: () => void;
+}) {
   return (
     <article>
       <h3>{visible(repository.name)}</h3>
       <Facts
         rows={[
           ["Branch", visible(repository.branch)],
-          [
-            "Commit",
-            repository.commit === null ? "–" : visible(`${shortHash(repository.commit)} ${repository.commit_subject ?? ""}`),
-          ],
+          ["Commit", <Commit key="c" sha={repository.commit} subject={repository.commit_subject} />],
           ["Last look", <Time key="t" at={repository.last_check_at} />],
           ["Managed jobs", String(repository.managed_jobs)],
         ]}
       />
       {repository.last_error === null ? null : <p class="problem">{visible(repository.last_error)}</p>}
+      {repository.held_commit === null ? null : (
+        <p class="toolbar problem">
+          Commit {shortHash(repository.held_commit)} loses more than half of the jobs and waits for a person.
+          <Action
+            label="Accept"
+            confirm={`Accept ${shortHash(repository.held_commit)}`}
+            run={() => api.acceptCommit(repository.name)}
+            done={reload}
+          />
+        </p>
+      )}
       <ul class="issues">
         {repository.issues.map((issue) => (
           <li key={`${issue.file}${issue.line ?? ""}${issue.message}`}>

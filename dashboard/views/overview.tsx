@@ -1,88 +1,98 @@
-/** Is something waiting on me, and does the cluster equal git. */
-import { useState } from "preact/hooks";
-import type { JobJson } from "../../api/contract.ts";
+/** Is something waiting on me, what runs now, what happened last, and which commit the cluster follows. */
+import type { DeploymentJson, JobJson, StatusJson } from "../../api/contract.ts";
 import { api } from "../api.ts";
-import { Action, Badge, Link, Name, Problem, Time } from "../components.tsx";
-import { stateWord, visible } from "../format.ts";
+import { Action, Badge, Commit, Link, Name, Problem, Time } from "../components.tsx";
+import { visible } from "../format.ts";
 import { useResource } from "../resource.ts";
 import { jobPath } from "../route.ts";
+import { DeploymentList } from "./activity.tsx";
+import { JobTable } from "./jobs.tsx";
 
+/** In the order in which a person should look at them. */
 const attention = ["pending", "blocked", "invalid", "frozen", "paused", "orphan"];
+const running = ["detected", "pre_hook", "applying", "post_hook"];
+const recentlyCompleted = 5;
 
 export function Overview() {
-  const { data, error, reload } = useResource(api.jobs, "jobs");
-  const [filter, setFilter] = useState("");
-  const jobs = data?.jobs ?? [];
-  const waiting = jobs
-    .filter((job) => attention.includes(job.sync))
-    .sort((a, b) => attention.indexOf(a.sync) - attention.indexOf(b.sync));
-  const states = [...new Set(jobs.map((job) => job.sync))].sort();
+  const jobs = useResource(api.jobs, "jobs");
+  const deployments = useResource(api.deployments, "deployments");
+  const status = useResource(api.status, "status");
+  const reload = (): void => {
+    jobs.reload();
+    status.reload();
+  };
+  const problem = jobs.error ?? deployments.error ?? status.error;
+  const completed = (deployments.data?.deployments ?? []).filter((one) => one.state === "completed").slice(0, recentlyCompleted);
   return (
     <>
-      <Problem error={error} />
-      <section aria-labelledby="attention">
-        <h2 id="attention">Needs attention</h2>
-        {waiting.length === 0 ? <p class="quiet">Nothing waits for a person.</p> : <JobTable jobs={waiting} />}
-      </section>
-      <section aria-labelledby="jobs">
-        <h2 id="jobs">Jobs</h2>
-        <p class="toolbar">
-          <label>
-            State{" "}
-            <select value={filter} onChange={(event) => setFilter(event.currentTarget.value)}>
-              <option value="">all ({jobs.length})</option>
-              {states.map((state) => (
-                <option key={state} value={state}>
-                  {stateWord(state)} ({jobs.filter((job) => job.sync === state).length})
-                </option>
-              ))}
-            </select>
-          </label>
-          <Action label="Fetch now" run={api.fetch} done={reload} />
-        </p>
-        <JobTable jobs={jobs.filter((job) => filter === "" || job.sync === filter)} />
+      <Problem error={problem} />
+      {status.data === undefined ? null : <Strip status={status.data} reload={reload} />}
+      {jobs.data === undefined ? null : <Attention jobs={jobs.data.jobs} />}
+      <InProgress rows={(deployments.data?.deployments ?? []).filter((one) => running.includes(one.state))} />
+      <section aria-labelledby="completed">
+        <h2 id="completed">Recently completed</h2>
+        {completed.length === 0 ? <p class="quiet">Nothing yet.</p> : <DeploymentList rows={completed} />}
       </section>
     </>
   );
 }
 
-function JobTable({ jobs }: { readonly jobs: readonly JobJson[] }) {
+function Strip({ status, reload }: { readonly status: StatusJson; readonly reload: () => void }) {
   return (
-    <table>
-      <thead>
-        <tr>
-          <th scope="col">Job</th>
-          <th scope="col">State</th>
-          <th scope="col">Policy</th>
-          <th scope="col">Last deployment</th>
-          <th scope="col">File</th>
-        </tr>
-      </thead>
-      <tbody>
-        {jobs.map((job) => (
-          <tr key={`${job.namespace}/${job.job}`}>
-            <th scope="row">
-              <Link to={jobPath(job.namespace, job.job)}>
-                <Name text={`${job.namespace}/${job.job}`} />
-              </Link>
-            </th>
-            <td>
-              <Badge state={job.sync} /> <span class="quiet">{visible(job.message)}</span>
-            </td>
-            <td>{job.policy}</td>
-            <td>
-              {job.last_deployment === null ? (
-                "–"
-              ) : (
-                <Link to={`/deployments/${job.last_deployment.id}`}>
-                  {stateWord(job.last_deployment.state)} <Time at={job.last_deployment.updated_at} />
-                </Link>
-              )}
-            </td>
-            <td class="quiet">{visible(job.file ?? "–")}</td>
-          </tr>
+    <section class="strip" aria-label="Repositories and Nomad">
+      {status.repositories.map((repository) => (
+        <p key={repository.name}>
+          <strong>{visible(repository.name)}</strong> <Commit sha={repository.commit} subject={repository.commit_subject} />{" "}
+          <span class="quiet">
+            {repository.managed_jobs} jobs, looked at <Time at={repository.last_check_at} />
+          </span>
+          {repository.last_error === null ? null : <span class="problem"> {visible(repository.last_error)}</span>}
+        </p>
+      ))}
+      {status.nomad.reachable ? null : (
+        <p class="problem">
+          Nomad at {visible(status.nomad.address)} is unreachable: {visible(status.nomad.error ?? "")}
+        </p>
+      )}
+      {status.mode === "active" ? null : <p class="problem">This nops is {status.mode.replace("_", " ")}: it starts nothing.</p>}
+      {status.paused.paused ? (
+        <p class="problem">
+          Every job is paused by {visible(status.paused.by ?? "")}: {visible(status.paused.reason ?? "")}
+        </p>
+      ) : null}
+      <Action label="Fetch now" run={api.fetch} done={reload} />
+    </section>
+  );
+}
+
+function Attention({ jobs }: { readonly jobs: readonly JobJson[] }) {
+  const waiting = jobs
+    .filter((job) => attention.includes(job.sync))
+    .sort((a, b) => attention.indexOf(a.sync) - attention.indexOf(b.sync));
+  return (
+    <section aria-labelledby="attention">
+      <h2 id="attention">Needs attention</h2>
+      {waiting.length === 0 ? <p class="quiet">Nothing waits for a person.</p> : <JobTable jobs={waiting} />}
+    </section>
+  );
+}
+
+function InProgress({ rows }: { readonly rows: readonly DeploymentJson[] }) {
+  if (rows.length === 0) return null;
+  return (
+    <section aria-labelledby="progress">
+      <h2 id="progress">In progress</h2>
+      <ul class="plain">
+        {rows.map((row) => (
+          <li key={row.id}>
+            <Badge state={row.state} />{" "}
+            <Link to={jobPath(row.namespace, row.job)}>
+              <Name text={`${row.namespace}/${row.job}`} />
+            </Link>{" "}
+            <Link to={`/deployments/${row.id}`}>deployment</Link> since <Time at={row.updated_at} />
+          </li>
         ))}
-      </tbody>
-    </table>
+      </ul>
+    </section>
   );
 }
