@@ -3,6 +3,7 @@ import { type JobKey, jobKey } from "../model/job-key.ts";
 import type { AllocationStub, Evaluation, JobSpec, LiveJob, NomadDeployment } from "../model/nomad.ts";
 import { isPromoted, isTemplateJob, judgeHealth, rolloutOf } from "../plan/health.ts";
 import { type Health, wantedCount } from "../plan/health-words.ts";
+import { hasScaling } from "../plan/scaling.ts";
 import type { ApplyDeps } from "./apply-deps.ts";
 
 export interface HealthWatch {
@@ -18,9 +19,9 @@ export interface HealthWatch {
 export async function readHealth(deployment: Deployment, spec: JobSpec, deps: ApplyDeps): Promise<HealthWatch> {
   const key = jobKey(deployment.namespace, deployment.jobId);
   const appliedIndex = deployment.appliedIndex ?? 0;
-  const nomadDeployments = isTemplateJob(spec) ? [] : await deps.nomad.listNomadDeployments(key);
+  const nomadDeployments = runsNothing(spec) ? [] : await deps.nomad.listNomadDeployments(key);
   const rollout = rolloutOf(nomadDeployments, appliedIndex);
-  const enough = isTemplateJob(spec) || (rollout?.Status === "successful" && everyGroupIsWanted(rollout));
+  const enough = runsNothing(spec) || (rollout?.Status === "successful" && everyGroupIsWanted(rollout));
   const { allocations, evaluations } = enough ? nothingMore : await readPlacement(key, deps);
   if (!enough && rollout === undefined && expectsRollout(spec) && !isEvaluated(evaluations, appliedIndex)) {
     return { health: { state: "waiting", message: "Nomad has not evaluated the new version yet" }, deployment };
@@ -40,6 +41,16 @@ const nothingMore: { readonly allocations: readonly AllocationStub[]; readonly e
 async function readPlacement(key: JobKey, deps: ApplyDeps): Promise<typeof nothingMore> {
   const [allocations, evaluations] = await Promise.all([deps.nomad.listAllocations(key), deps.nomad.listEvaluations(key)]);
   return { allocations, evaluations };
+}
+
+/** Jobs of which nothing has to run now: registered is healthy, and no version of allocations has to be told apart. */
+function runsNothing(spec: JobSpec): boolean {
+  return isTemplateJob(spec) || (wantsNothing(spec) && !hasScaling(spec));
+}
+
+function wantsNothing(spec: JobSpec): boolean {
+  const groups = spec.TaskGroups ?? [];
+  return groups.length > 0 && groups.every((group) => wantedCount(group) === 0);
 }
 
 function everyGroupIsWanted(rollout: NomadDeployment): boolean {
@@ -65,7 +76,9 @@ async function liveJob(
   deps: ApplyDeps,
 ): Promise<LiveJob | undefined> {
   const index = deployment.appliedIndex ?? 0;
-  if (deps.live.index(key) !== index || (rollout === undefined && !isTemplateJob(spec))) return deps.nomad.readJob(key);
+  const known = deps.live.index(key) === index && (rollout !== undefined || runsNothing(spec));
+  // What an autoscaler wanted at the moment of the register stands in the live job alone.
+  if (!known || (hasScaling(spec) && wantsNothing(spec))) return deps.nomad.readJob(key);
   return {
     ...spec,
     Namespace: deployment.namespace,

@@ -2,7 +2,7 @@ import { toInstant } from "../model/clock.ts";
 import type { Deployment, DeploymentSpec } from "../model/deployment.ts";
 import { messageOf, NomadError } from "../model/errors.ts";
 import { type JobKey, jobKey } from "../model/job-key.ts";
-import type { JobSpec, LiveJob, PlanResult, Submission } from "../model/nomad.ts";
+import type { JobSpec, LiveJob, PlanResult, StoredSubmission, Submission } from "../model/nomad.ts";
 import type { ReasonCode } from "../model/reasons.ts";
 import { judgeDrift, provesApplied } from "../plan/drift.ts";
 import { hasScaling, onlyScaledBetween, substituteCounts } from "../plan/scaling.ts";
@@ -76,10 +76,21 @@ async function register(
   }
 }
 
-/** The first line of an HCL source tells Nomad's UI, and a restored database, whose deployment made the version (design D3, D34). */
+/**
+ * Tells Nomad's UI, a restored database, and us after a lost answer, whose deployment made the version (design D3, D34): the first line of
+ * an HCL source, the variable flags of a JSON one, which takes no comment and has no variables.
+ */
 export function stamped(deployment: Deployment, submission: Submission): Submission {
-  if (submission.format !== "hcl2") return submission;
+  if (submission.format === "json")
+    return { ...submission, variableFlags: { [deploymentFlag]: deployment.id, nops_commit: deployment.commitSha } };
   return { ...submission, source: `${stampOf(deployment)}${deployment.commitSha}\n${submission.source}` };
+}
+
+const deploymentFlag = "nops_deployment";
+
+function isStampedBy(deployment: Deployment, submission: StoredSubmission | undefined): boolean {
+  if (submission?.VariableFlags?.[deploymentFlag] === deployment.id) return true;
+  return submission?.Source.startsWith(stampOf(deployment)) === true;
 }
 
 function stampOf(deployment: Deployment): string {
@@ -112,7 +123,7 @@ async function judgeMoved(deployment: Deployment, key: JobKey, plan: PlanResult,
   return { kind: "failed", reason: "conflict", message };
 }
 
-/** The version that our own register made, known by the stamp in its source; later versions may have inherited that source. */
+/** The version that our own register made, known by its stamp; later versions may have inherited it. */
 async function versionOf(
   deployment: Deployment,
   key: JobKey,
@@ -121,8 +132,7 @@ async function versionOf(
 ): Promise<LiveJob | undefined> {
   const later = versions.filter((version) => version.JobModifyIndex > deployment.baseIndex);
   for (const version of later.toSorted((a, b) => a.JobModifyIndex - b.JobModifyIndex)) {
-    const submission = await deps.nomad.readSubmission(key, version.Version);
-    if (submission?.Source.startsWith(stampOf(deployment)) === true) return version;
+    if (isStampedBy(deployment, await deps.nomad.readSubmission(key, version.Version))) return version;
   }
   return undefined;
 }

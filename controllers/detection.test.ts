@@ -254,6 +254,23 @@ describe("a Nomad that cannot answer", () => {
     expect(await latest(world)).toMatchObject({ state: "completed" });
     expect(world.nomad.count("register")).toBe(1);
   });
+
+  it.each(["web.hcl", "web.json"])(
+    "a register of %s whose answer is lost is known as ours, also when the job was edited since",
+    async (file) => {
+      const world = await startWorld({}, { [file]: service("web", { meta: { nops_policy: "approval" } }) });
+      const { id, specHash } = await latest(world);
+      world.nomad.fault = (when, call) => {
+        if (when !== "after" || !call.startsWith("register")) return;
+        world.nomad.fault = () => {};
+        world.nomad.edit(key("web"), (spec) => ({ ...spec, Priority: 70 }));
+        throw new NomadError("socket hang up", { kind: "unknown_outcome" });
+      };
+      await world.operator.approve(id, specHash, undefined, ann);
+      await world.clock.advance(5_000);
+      expect(await world.store.deployment(id)).toMatchObject({ state: "completed", appliedIndex: expect.any(Number) });
+    },
+  );
 });
 
 it("S54: stored bytes that do not match their hash are not applied", async () => {

@@ -136,6 +136,8 @@ export interface Submission {
   readonly source: string;
   readonly format: "hcl2" | "json";
   readonly variables: string;
+  /** Kept with the version and shown by nobody's file viewer: where a source that takes no comment says whose it is. */
+  readonly variableFlags?: Readonly<Record<string, string>>;
 }
 
 /** The answer of a register proves nothing by itself (design D7): re-read the job. */
@@ -229,5 +231,6 @@ export interface Evaluation {
 export interface StoredSubmission {
   readonly Source: string;
   readonly Format: string;
+  readonly VariableFlags?: Readonly<Record<string, string>> | null;
   readonly Version: number;
 }

@@ -96,7 +96,7 @@ export async function register(
         Source: submission.source,
         Format: submission.format,
         Variables: submission.variables,
-        VariableFlags: {},
+        VariableFlags: submission.variableFlags ?? {},
       },
     },
   });

@@ -40,7 +40,7 @@ function toFile(path: string, content: JobSpec | string): JobFile {
   const source = typeof content === "string" ? content : JSON.stringify(content);
   return {
     path,
-    format: "hcl2",
+    format: path.endsWith(".json") ? "json" : "hcl2",
     source,
     original: source,
     variables: "",

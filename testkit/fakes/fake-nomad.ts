@@ -127,7 +127,9 @@ export class FakeNomad implements NomadPort, NomadWatchPort {
   readSubmission(key: JobKey, version: number): Promise<StoredSubmission | undefined> {
     return this.call("submission", key, () => {
       const submission = this.submissions.get(`${key} ${version}`);
-      return submission === undefined ? undefined : { Source: submission.source, Format: submission.format, Version: version };
+      if (submission === undefined) return undefined;
+      const { source, format, variableFlags = null } = submission;
+      return { Source: source, Format: format, VariableFlags: variableFlags, Version: version };
     });
   }
 

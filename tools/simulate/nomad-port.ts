@@ -72,7 +72,7 @@ export class SimulatedNomad {
         Source: submission.source,
         Format: submission.format,
         Variables: submission.variables,
-        VariableFlags: null,
+        VariableFlags: submission.variableFlags ?? null,
       };
       const done = register(this.sim.operations, job, { enforceIndex, submission: stored });
       return { evalId: done.evalId, warnings };
