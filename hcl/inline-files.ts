@@ -1,4 +1,4 @@
-import { matchesGlob } from "./file-glob.ts";
+import { createFileGlob } from "./file-glob.ts";
 import { type FileProblem, problemAt } from "./problem.ts";
 import { quoteString } from "./render.ts";
 import type { Body, CallExpression } from "./syntax.ts";
@@ -146,7 +146,7 @@ class Inliner {
     const found = [...this.#commit.list()]
       .filter((path) => path.startsWith(prefix))
       .map((path) => path.slice(prefix.length))
-      .filter((path) => matchesGlob(pattern, path))
+      .filter(createFileGlob(pattern))
       .sort();
     for (const path of found) this.files.add(prefix + path);
     return `convert([${found.map(quoteString).join(", ")}], set(string))`;
