@@ -51,6 +51,12 @@ describe("a broken file (D11)", () => {
     expect(await world.operator.explain(key("c"))).toMatchObject({ verdict: "repository_unavailable" });
   });
 
+  it("still counts among the managed jobs; a job that did not opt in does not", async () => {
+    const world = await startWorld({}, three);
+    await world.commit({ ...three, "a.hcl": "{", "d.hcl": service("d", { meta: { nops_managed: "false" } }) });
+    expect(main(world)).toMatchObject({ managedJobs: 3, files: 4 });
+  });
+
   it("is parsed once, not each time something else changes", async () => {
     const world = await startWorld({}, { ...three, "x.hcl": "{" });
     world.nomad.calls.length = 0;
@@ -172,7 +178,7 @@ describe("D36: what cannot be read", () => {
     const world = await startWorld({}, three);
     world.git.down = "could not resolve host git.example.com";
     await world.clock.advance(120_000);
-    expect(main(world)).toMatchObject({ error: expect.stringContaining("resolve host"), jobs: 3 });
+    expect(main(world)).toMatchObject({ error: expect.stringContaining("resolve host"), managedJobs: 3 });
     expect((await world.operator.status()).notReady).toMatchObject({ "repository main": expect.any(String) });
     world.git.down = undefined;
     await world.commit({ ...three, "a.hcl": service("a", { image: "a:2" }) });

@@ -245,7 +245,7 @@ export class SourceController implements Reconciler<string> {
       committedAt: commit?.committedAt,
       checkedAt: state.checkedAt,
       error: state.error,
-      jobs: new Set(content?.entries.flatMap(keysOf)).size,
+      managedJobs: new Set(content?.entries.filter(mayBeManaged).flatMap(keysOf)).size,
       files: content?.entries.length ?? 0,
       issues: content?.issues ?? [],
       heldCommit: state.held?.sha,
@@ -253,6 +253,11 @@ export class SourceController implements Reconciler<string> {
       removalsSuspended: this.deps.desired.isSuspended(state.settings.name),
     };
   }
+}
+
+/** A file that cannot be judged keeps the jobs that it declared last (design D11). */
+function mayBeManaged(entry: FileEntry): boolean {
+  return entry.kind !== "parsed" || entry.settings.managed;
 }
 
 function withLine(issue: FileIssue): string {

@@ -109,7 +109,8 @@ export interface RepositoryView {
   readonly checkedAt: Instant | undefined;
   /** Why the last look failed; absent after a success. */
   readonly error: string | undefined;
-  readonly jobs: number;
+  /** Jobs that opted in; hooks and other jobs beside them are not counted. */
+  readonly managedJobs: number;
   readonly files: number;
   readonly issues: readonly FileIssue[];
   /** Set while a commit is held back because it loses more than half of the jobs (design D32). */

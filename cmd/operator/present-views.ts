@@ -84,7 +84,7 @@ export function presentRepository(view: RepositoryView, branch: string): StatusJ
     commit_subject: view.commitSubject ?? null,
     last_check_at: view.checkedAt ?? null,
     last_error: view.error ?? null,
-    managed_jobs: view.jobs,
+    managed_jobs: view.managedJobs,
     issues,
     held_commit: view.heldCommit ?? null,
   };

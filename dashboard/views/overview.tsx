@@ -46,6 +46,11 @@ function Strip({ status, reload }: { readonly status: StatusJson; readonly reloa
           <span class="quiet">
             {repository.managed_jobs} jobs, looked at <Time at={repository.last_check_at} />
           </span>
+          {repository.issues.length === 0 ? null : (
+            <>
+              , <Link to="/status">{issueWords(repository.issues)}</Link>
+            </>
+          )}
           {repository.last_error === null ? null : <span class="problem"> {visible(repository.last_error)}</span>}
         </p>
       ))}
@@ -63,6 +68,11 @@ function Strip({ status, reload }: { readonly status: StatusJson; readonly reloa
       <Action label="Fetch now" run={api.fetch} done={reload} />
     </section>
   );
+}
+
+function issueWords(issues: StatusJson["repositories"][number]["issues"]): string {
+  const errors = issues.filter((issue) => issue.severity === "error").length;
+  return errors === 0 ? `${issues.length} warnings` : `${errors} ${errors === 1 ? "error" : "errors"} in its files`;
 }
 
 function Attention({ jobs }: { readonly jobs: readonly JobJson[] }) {
