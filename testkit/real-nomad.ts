@@ -133,7 +133,8 @@ async function executorsIn(folder: string): Promise<boolean> {
   return commands.some((command) => command.includes("\0executor\0") && command.includes(`"${folder}/`));
 }
 
-async function ended(child: ChildProcess): Promise<void> {
+/** Ends a process that was started here: asked first, then killed. */
+export async function ended(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const exit = new Promise((resolve) => child.once("exit", resolve));
   child.kill("SIGINT");
@@ -163,7 +164,8 @@ function keep(output: string[], chunk: Buffer): void {
   if (output.length > 200) output.shift();
 }
 
-async function freePorts(): Promise<[number, number, number]> {
+/** Three ports on loopback that nobody listens on now. */
+export async function freePorts(): Promise<[number, number, number]> {
   const servers = await Promise.all([listening(), listening(), listening()]);
   await Promise.all(servers.map(({ close }) => close()));
   const [a, b, c] = servers;

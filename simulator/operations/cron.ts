@@ -128,6 +128,16 @@ function asUtc(wall: Wall): number {
   return Date.UTC(wall.year, wall.month - 1, wall.day, wall.hour, wall.minute, wall.second);
 }
 
+/** An instant in the words of a zone, to the second: `2030-01-31T02:00:00-05:00`, or with `Z` where that is UTC. */
+export function textInZone(ms: number, zone: string): string {
+  const offset = zone === "UTC" || zone === "" || zone === "Local" ? 0 : Math.round((asUtc(wallOf(ms, zone)) - ms) / 60_000);
+  const wall = new Date(ms + offset * 60_000).toISOString().slice(0, 19);
+  if (zone === "UTC" || zone === "" || zone === "Local") return `${wall}Z`;
+  const [hours, minutes] = [Math.floor(Math.abs(offset) / 60), Math.abs(offset) % 60];
+  const two = (n: number) => String(n).padStart(2, "0");
+  return offset === 0 ? `${wall}Z` : `${wall}${offset < 0 ? "-" : "+"}${two(hours)}:${two(minutes)}`;
+}
+
 /** The instant of a wall time in a zone; of two, the first; undefined when the clocks jump over it. */
 function utcOf(wall: Wall, zone: string): number | undefined {
   const guess = asUtc(wall);

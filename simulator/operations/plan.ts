@@ -2,13 +2,13 @@ import { annotateDiff } from "../diff/annotate.ts";
 import { jobDiff } from "../diff/job-diff.ts";
 import type { DesiredUpdates, ServerJob } from "../jobspec/types.ts";
 import { blockedEval } from "../scheduler/blocked.ts";
-import { isPeriodic, rfc3339 } from "../state/facts.ts";
+import { isPeriodic } from "../state/facts.ts";
 import { omitEmpty } from "../state/omit-empty.ts";
 import { newEval } from "../state/records.ts";
 import { scoped } from "../state/table.ts";
 import type { AllocMetric, Job } from "../state/types.ts";
 import type { Operations } from "./context.ts";
-import { nextLaunch } from "./cron.ts";
+import { nextLaunch, textInZone } from "./cron.ts";
 import { withPolicyIds } from "./register.ts";
 
 export interface PlanAnswer {
@@ -66,5 +66,5 @@ function asServer(job: Job | undefined): ServerJob | undefined {
 
 function launchText(job: Job, now: number): string | null {
   const next = nextLaunch(job, now);
-  return next === undefined ? null : rfc3339(next);
+  return next === undefined ? null : textInZone(next, job.Periodic?.TimeZone ?? "");
 }

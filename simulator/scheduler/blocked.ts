@@ -22,6 +22,7 @@ export function blockedEval(evaluation: Evaluation, plan: SchedulePlan, id: stri
     StatusDescription: "created to place remaining allocations",
     PreviousEval: evaluation.ID,
     FailedTGAllocs: plan.failed,
+    ...(plan.missing.length === 0 ? {} : { MissingNonNodeResources: plan.missing }),
     ...(plan.escaped ? { EscapedComputedClass: true } : { ClassEligibility: plan.classes }),
     CreateIndex: 0,
     ModifyIndex: 0,

@@ -2,7 +2,7 @@ import type { Clock, Timer } from "../../model/clock.ts";
 import type { UpdateKind } from "../jobspec/types.ts";
 import { applyPlan } from "../state/alloc-writes.ts";
 import { upsertEvals } from "../state/eval-writes.ts";
-import { nanos } from "../state/facts.ts";
+import { clientTerminal, nanos } from "../state/facts.ts";
 import type { State } from "../state/state.ts";
 import { scoped } from "../state/table.ts";
 import type { Allocation, Evaluation, Job } from "../state/types.ts";
@@ -181,9 +181,7 @@ export class Engine {
 function freed(before: Allocation | undefined, after: Allocation | undefined): boolean {
   if (before === undefined) return false;
   if (after === undefined) return true;
-  const over = (alloc: Allocation) =>
-    ["complete", "failed", "lost"].includes(alloc.ClientStatus) || alloc.DesiredStatus !== "run";
-  return !over(before) && over(after);
+  return !clientTerminal(before) && clientTerminal(after);
 }
 
 /** Told to stop, but its node died before it could say so. */

@@ -1,5 +1,5 @@
 import type { Node } from "../state/cluster-types.ts";
-import { terminal } from "../state/facts.ts";
+import { clientTerminal } from "../state/facts.ts";
 import type { AllocatedPort, AllocatedResources, Allocation, Network, TaskGroup } from "../state/types.ts";
 
 /** What is used of a node, or wanted by a group. */
@@ -45,9 +45,9 @@ export function usageOf(group: TaskGroup): Usage {
   return usage;
 }
 
-/** Allocations that still hold resources of their node, as the scheduler sees it: one that is to stop holds none. */
+/** Allocations that still hold resources of their node: also one that is to stop, until its client says that it is over. */
 export function holdsResources(alloc: Allocation): boolean {
-  return !terminal(alloc);
+  return !clientTerminal(alloc);
 }
 
 export interface NodeLoad {

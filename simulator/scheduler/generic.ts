@@ -48,7 +48,7 @@ export function scheduleGeneric(
       const node = env.state.nodes.get(alloc.NodeID);
       if (node === undefined || !inDatacenters(node, job.Datacenters) || !inPool(node, job.NodePool)) return "destructive";
       selector.stop(alloc);
-      const choice = selector.select(group, [node]);
+      const choice = selector.select(group, alloc.Name, [node]);
       selector.unstop(alloc);
       return choice instanceof Metrics ? "destructive" : "in_place";
     },
@@ -132,6 +132,7 @@ function stopJob(
     blockedNodes: [],
     classes: {},
     escaped: false,
+    missing: [],
   };
 }
 
@@ -195,8 +196,9 @@ class Placer {
       queued: this.#queued,
       deploymentId: current?.ID ?? latestId,
       blockedNodes: [],
-      classes: this.#selector.classes,
-      escaped: this.#selector.escaped,
+      classes: this.#selector.feasibility.classes,
+      escaped: this.#selector.feasibility.escaped,
+      missing: [...this.#selector.missing].sort(),
     };
   }
 
@@ -240,7 +242,7 @@ class Placer {
     }
     if (placement.stopPrevious && previous !== undefined) this.#selector.stop(previous);
     const avoid = new Set(placement.reschedule && previous !== undefined ? [previous.NodeID] : []);
-    const choice = this.#selector.select(group, undefined, avoid);
+    const choice = this.#selector.select(group, placement.name, undefined, avoid);
     if (choice instanceof Metrics) {
       choice.wanted(group);
       this.#failed.set(name, choice);

@@ -1,72 +1,68 @@
 import type { Node } from "../state/cluster-types.ts";
-import type { Constraint, Job, Task, TaskGroup } from "../state/types.ts";
-import { constraintText, meets } from "./constraints.ts";
-
-/**
- * Why a node cannot take a group at all, in the words of Nomad's placement failures, or undefined when it can.
- * The order is the server's: the job's constraints, drivers, the group's and its tasks' constraints, volumes, devices.
- */
-export function unfit(node: Node, job: Job, group: TaskGroup): string | undefined {
-  const ofJob = violated(node, job.Constraints);
-  if (ofJob !== undefined) return ofJob;
-  for (const task of group.Tasks) {
-    if (!hasDriver(node, task.Driver)) return "missing drivers";
-  }
-  const ofGroup = violated(node, group.Constraints);
-  if (ofGroup !== undefined) return ofGroup;
-  for (const task of group.Tasks) {
-    const ofTask = violated(node, task.Constraints);
-    if (ofTask !== undefined) return ofTask;
-  }
-  return missingDevice(node, group) ?? missingHostNetwork(node, group);
-}
-
-function violated(node: Node, constraints: readonly Constraint[] | null | undefined): string | undefined {
-  const found = constraints?.find((constraint) => !meets(node, constraint));
-  return found === undefined ? undefined : constraintText(found);
-}
-
-function hasDriver(node: Node, name: string): boolean {
-  const driver = node.Drivers[name];
-  return driver?.Detected === true && driver.Healthy;
-}
+import type { Network, TaskGroup, VolumeRequest } from "../state/types.ts";
+import { resolveTarget } from "./constraints.ts";
 
 /** Volumes are looked at apart: they come and go, so that they say nothing about a node's class. */
-export function missingVolume(node: Node, group: TaskGroup): string | undefined {
-  for (const volume of Object.values(group.Volumes ?? {})) {
-    if (volume.Type === "host") {
-      const host = node.HostVolumes?.[volume.Source];
-      if (host === undefined || (host.ReadOnly && !volume.ReadOnly)) return "missing compatible host volumes";
+export function missingVolumes(node: Node, group: TaskGroup, allocName: string): string | undefined {
+  const volumes = Object.values(group.Volumes ?? {}).map((volume) => ({ ...volume, Source: sourceOf(volume, allocName) }));
+  for (const volume of volumes) {
+    if (volume.Type !== "host") continue;
+    const host = node.HostVolumes?.[volume.Source];
+    if (host === undefined || volume.Sticky === true || (host.ReadOnly && !volume.ReadOnly)) {
+      return "missing compatible host volumes";
     }
-    if (volume.Type === "csi") return `missing CSI Volume ${volume.Source}`;
+  }
+  const missing = volumes.filter(({ Type }) => Type === "csi").map(({ Source }) => Source);
+  return missing.length === 0 ? undefined : `missing CSI volume(s) ${missing.join(", ")}`;
+}
+
+/** Volumes of CSI that the cluster lacks, as blocked evaluations name them. */
+export function missingCsiVolumes(namespace: string, group: TaskGroup, allocName: string): string[] {
+  return Object.values(group.Volumes ?? {})
+    .filter(({ Type }) => Type === "csi")
+    .map((volume) => `csi-volume:${namespace}:${sourceOf(volume, allocName)}`);
+}
+
+/** With `per_alloc` each allocation has a volume of its own, by its number. */
+function sourceOf(volume: VolumeRequest, allocName: string): string {
+  return volume.PerAlloc === true ? volume.Source + allocName.slice(allocName.lastIndexOf("[")) : volume.Source;
+}
+
+export function missingDevices(node: Node, group: TaskGroup): string | undefined {
+  const left = (node.NodeResources.Devices ?? []).map((device) => ({ device, count: healthyInstances(device) }));
+  for (const wanted of group.Tasks.flatMap((task) => task.Resources.Devices ?? [])) {
+    let count = wanted.Count;
+    for (const one of left) {
+      if (!deviceMatches(wanted.Name, one.device)) continue;
+      const taken = Math.min(count, one.count);
+      one.count -= taken;
+      count -= taken;
+    }
+    if (count > 0) return "missing devices";
   }
   return undefined;
 }
 
-function missingDevice(node: Node, group: TaskGroup): string | undefined {
-  for (const task of group.Tasks) {
-    for (const wanted of task.Resources.Devices ?? []) {
-      const found = (node.NodeResources.Devices ?? []).some(
-        (device) => deviceMatches(wanted.Name, device) && device.Instances.length >= wanted.Count,
-      );
-      if (!found) return "missing devices";
-    }
-  }
-  return undefined;
+type Device = NonNullable<Node["NodeResources"]["Devices"]>[number];
+
+function healthyInstances(device: Device): number {
+  return device.Instances.filter((instance) => (instance as { readonly Healthy?: boolean }).Healthy !== false).length;
 }
 
-/** Ports may ask for a network of the host by its alias. */
-function missingHostNetwork(node: Node, group: TaskGroup): string | undefined {
+/** Whether the node has a network of the mode, and the networks of the host that ports ask for by their alias. */
+export function networkProblem(node: Node, network: Network | undefined): string | undefined {
+  const mode = network?.Mode || "host";
+  if (mode === "none") return undefined;
+  const modes = node.NodeResources.Networks.map((one) => (one as { readonly Mode?: string }).Mode || "host");
+  if (!modes.includes(mode)) return "missing network";
   const aliases = new Set(
     node.NodeResources.NodeNetworks.flatMap((one) => (one.Addresses ?? []).map((address) => address.Alias)),
   );
-  for (const network of group.Networks ?? []) {
-    for (const port of [...(network.ReservedPorts ?? []), ...(network.DynamicPorts ?? [])]) {
-      const wanted = port.HostNetwork ?? "";
-      if (wanted !== "" && wanted !== "default" && !aliases.has(wanted)) {
-        return `missing host network "${wanted}" for port "${port.Label}"`;
-      }
-    }
+  for (const port of [...(network?.DynamicPorts ?? []), ...(network?.ReservedPorts ?? [])]) {
+    if (!port.HostNetwork) continue;
+    const wanted = resolveTarget(port.HostNetwork, node);
+    if (wanted === undefined) return `invalid host network "${port.HostNetwork}" template for port "${port.Label}"`;
+    if (!aliases.has(wanted)) return `missing host network "${wanted}" for port "${port.Label}"`;
   }
   return undefined;
 }
@@ -77,14 +73,6 @@ function deviceMatches(name: string, device: { Vendor: string; Type: string; Nam
   if (parts.length === 1) return parts[0] === device.Type;
   if (parts.length === 2) return parts[0] === device.Vendor && parts[1] === device.Type;
   return parts[0] === device.Vendor && parts[1] === device.Type && parts.slice(2).join("/") === device.Name;
-}
-
-/** Constraints that speak of one node only: the verdict on its class does not hold for others. */
-export function escapesClass(job: Job, group: TaskGroup): boolean {
-  const all = [job.Constraints, group.Constraints, ...group.Tasks.map((task: Task) => task.Constraints)];
-  return all.some((list) =>
-    (list ?? []).some((constraint) => /\$\{(node|attr|meta)\.unique\./.test(`${constraint.LTarget} ${constraint.RTarget}`)),
-  );
 }
 
 /** The smallest text that tells nodes apart for feasibility: nodes with the same one pass or fail together. */

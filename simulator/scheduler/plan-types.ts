@@ -95,6 +95,8 @@ export interface SchedulePlan {
   readonly classes: Readonly<Record<string, boolean>>;
   /** A constraint speaks of single nodes, so that classes say nothing. */
   readonly escaped: boolean;
+  /** What the cluster lacks beside room on nodes, such as volumes. */
+  readonly missing: readonly string[];
 }
 
 export type UpdateOf = (existing: Job, next: Job, group: string) => UpdateKind;

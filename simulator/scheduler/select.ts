@@ -4,26 +4,15 @@ import { scoped } from "../state/table.ts";
 import type { Allocation, Constraint, Job, TaskGroup } from "../state/types.ts";
 import { meets, resolveTarget } from "./constraints.ts";
 import type { SchedulerEnvironment } from "./environment.ts";
+import { Feasibility } from "./feasibility.ts";
 import { type NodeLoad, type Offer, portKey, tryFit, usageOf } from "./fit.ts";
 import { Metrics } from "./metrics.ts";
-import { computedClass, escapesClass, inDatacenters, inPool, isReady, missingVolume, unfit } from "./node-checks.ts";
+import { inDatacenters, inPool, isReady, missingCsiVolumes } from "./node-checks.ts";
 
 export interface Choice {
   readonly node: Node;
   readonly offer: Offer;
   readonly metrics: Metrics;
-}
-
-const classCache = new WeakMap<Node, string>();
-
-function classOf(node: Node): string {
-  if (node.ComputedClass !== "") return node.ComputedClass;
-  let name = classCache.get(node);
-  if (name === undefined) {
-    name = computedClass(node);
-    classCache.set(node, name);
-  }
-  return name;
 }
 
 /** Places the allocations of one evaluation: keeps in mind what the evaluation stops and has already placed. */
@@ -34,14 +23,17 @@ export class Selector {
   readonly #byDatacenter: Record<string, number> = {};
   readonly #stopped = new Set<string>();
   readonly #placed = new Map<string, Allocation[]>();
-  readonly #refusedClasses = new Map<string, Set<string>>();
-  /** Classes that were looked at, and whether some group may go there. */
-  readonly classes: Record<string, boolean> = {};
-  escaped = false;
+  readonly feasibility: Feasibility;
+  /** Whether each choice is about one node, and knows nothing of the others. */
+  readonly #forgetful: boolean;
+  /** Things beside nodes that the cluster lacks. */
+  readonly missing = new Set<string>();
 
-  constructor(env: SchedulerEnvironment, job: Job) {
+  constructor(env: SchedulerEnvironment, job: Job, forgetful = false) {
     this.#env = env;
     this.#job = job;
+    this.#forgetful = forgetful;
+    this.feasibility = new Feasibility(job);
     this.nodes = env.state.nodes
       .sorted()
       .filter((node) => inPool(node, job.NodePool) && isReady(node) && inDatacenters(node, job.Datacenters));
@@ -66,14 +58,21 @@ export class Selector {
     return new Metrics(this.#job.NodePool, this.nodes.length, this.#byDatacenter);
   }
 
-  /** The best node for one more allocation of the group, or the metrics that say why there is none. `avoid` only lowers a node's rank. */
-  select(group: TaskGroup, nodes: readonly Node[] = this.nodes, avoid: ReadonlySet<string> = new Set()): Choice | Metrics {
+  /** The best node for an allocation of the group, or the metrics that say why there is none. `avoid` only lowers a node's rank. */
+  select(
+    group: TaskGroup,
+    allocName: string,
+    nodes: readonly Node[] = this.nodes,
+    avoid: ReadonlySet<string> = new Set(),
+  ): Choice | Metrics {
     const metrics = this.metrics();
+    if (this.#forgetful) this.feasibility.forget();
+    this.feasibility.begin(group);
     let best: Choice | undefined;
     let bestScore = Number.NEGATIVE_INFINITY;
     for (const node of nodes) {
       metrics.evaluated++;
-      const reason = this.#filtered(node, group);
+      const reason = this.#filtered(node, group, allocName);
       if (reason !== undefined) {
         metrics.filter(node, reason);
         continue;
@@ -90,24 +89,12 @@ export class Selector {
     return best ?? metrics;
   }
 
-  #filtered(node: Node, group: TaskGroup): string | undefined {
-    const name = classOf(node);
-    const escaped = escapesClass(this.#job, group);
-    this.escaped ||= escaped;
-    let refused = this.#refusedClasses.get(group.Name);
-    if (!escaped && refused?.has(name)) return "computed class ineligible";
-    const reason = unfit(node, this.#job, group);
-    if (reason !== undefined) {
-      this.classes[name] ??= false;
-      if (refused === undefined) {
-        refused = new Set();
-        this.#refusedClasses.set(group.Name, refused);
-      }
-      refused.add(name);
-      return reason;
+  #filtered(node: Node, group: TaskGroup, allocName: string): string | undefined {
+    const reason = this.feasibility.refusal(node, group, allocName);
+    if (reason?.startsWith("missing CSI volume(s)")) {
+      for (const name of missingCsiVolumes(this.#job.Namespace, group, allocName)) this.missing.add(name);
     }
-    this.classes[name] = true;
-    return missingVolume(node, group) ?? this.#indistinct(node, group);
+    return reason ?? this.#indistinct(node, group);
   }
 
   #load(node: Node): NodeLoad {

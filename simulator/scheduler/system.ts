@@ -80,7 +80,7 @@ class SystemPass {
       return this.#result();
     }
     for (const group of job.TaskGroups) this.#queued[group.Name] = 0;
-    const selector = new Selector(this.#env, job);
+    const selector = new Selector(this.#env, job, true);
     this.#selector = selector;
     const nodes = this.#env.state.nodes.sorted().filter((node) => inPool(node, job.NodePool));
     const eligible = new Map(
@@ -160,7 +160,7 @@ class SystemPass {
   #update(alloc: Allocation, job: Job, group: TaskGroup, node: Node, selector: Selector): void {
     if (this.#updateOf(alloc.Job, job, group.Name) !== "destructive") {
       selector.stop(alloc);
-      const choice = selector.select(group, [node]);
+      const choice = selector.select(group, alloc.Name, [node]);
       selector.unstop(alloc);
       if (!(choice instanceof Metrics)) {
         const ports = alloc.AllocatedResources?.Shared;
@@ -255,7 +255,7 @@ class SystemPass {
     for (const want of this.#places) this.#queued[want.group.Name] = (this.#queued[want.group.Name] ?? 0) + 1;
     const active = this.#rollout.activeId;
     for (const want of this.#places) {
-      const choice = selector.select(want.group, [want.node]);
+      const choice = selector.select(want.group, want.name, [want.node]);
       if (choice instanceof Metrics) {
         this.#unplaced(want, choice);
         continue;
@@ -322,8 +322,9 @@ class SystemPass {
       queued: this.#queued,
       deploymentId: this.#rollout.shownId(this.#candidates),
       blockedNodes: this.#blocked,
-      classes: this.#selector?.classes ?? {},
-      escaped: this.#selector?.escaped ?? false,
+      classes: this.#selector?.feasibility.classes ?? {},
+      escaped: this.#selector?.feasibility.escaped ?? false,
+      missing: [...(this.#selector?.missing ?? [])].sort(),
     };
   }
 }

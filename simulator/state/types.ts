@@ -98,7 +98,16 @@ export interface Task {
   readonly KillTimeout?: number;
   readonly ShutdownDelay?: number;
   readonly Services?: readonly Service[] | null;
+  readonly Secrets?: readonly { readonly Provider: string }[] | null;
   readonly [field: string]: unknown;
+}
+
+export interface VolumeRequest {
+  readonly Type: string;
+  readonly Source: string;
+  readonly ReadOnly: boolean;
+  readonly Sticky?: boolean;
+  readonly PerAlloc?: boolean;
 }
 
 export interface Service {
@@ -125,9 +134,7 @@ export interface TaskGroup {
   readonly Migrate?: { readonly MaxParallel: number; readonly MinHealthyTime: number; readonly HealthyDeadline: number } | null;
   readonly EphemeralDisk?: { readonly SizeMB: number } | null;
   readonly Scaling?: ScalingPolicy | null;
-  readonly Volumes?: Readonly<
-    Record<string, { readonly Type: string; readonly Source: string; readonly ReadOnly: boolean }>
-  > | null;
+  readonly Volumes?: Readonly<Record<string, VolumeRequest>> | null;
   readonly ShutdownDelay?: number | null;
   readonly [field: string]: unknown;
 }
@@ -259,6 +266,7 @@ export interface Evaluation {
   readonly PlanAnnotations?: { readonly DesiredTGUpdates: Readonly<Record<string, unknown>> } | null;
   readonly QueuedAllocations?: Readonly<Record<string, number>> | null;
   readonly ClassEligibility?: Readonly<Record<string, boolean>> | null;
+  readonly MissingNonNodeResources?: readonly string[] | null;
   readonly EscapedComputedClass?: boolean;
   readonly SnapshotIndex?: number;
   readonly CreateIndex: number;

@@ -1,0 +1,177 @@
+import { Agent, request } from "node:http";
+import { systemClock } from "../../cmd/system-clock.ts";
+import { type NodeOptions, newNode } from "../../simulator/operations/node-facts.ts";
+import { evaluateNode, putNode } from "../../simulator/operations/nodes.ts";
+import { seededRandom, uuid } from "../../simulator/random.ts";
+import { createSimulator, type Simulator } from "../../simulator/server.ts";
+import type { Node } from "../../simulator/state/cluster-types.ts";
+import type { Packable } from "./message-pack.ts";
+import { NomadRpc } from "./nomad-rpc.ts";
+import { type RealServer, startRealServer } from "./real-server.ts";
+
+export interface Exchange {
+  readonly method: "GET" | "PUT" | "DELETE";
+  /** With its query. */
+  readonly path: string;
+  readonly body?: unknown;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly type: string;
+  readonly index: string | undefined;
+  readonly body: string;
+}
+
+/** What both servers answered. */
+export interface Pair {
+  readonly real: Answer;
+  readonly simulated: Answer;
+}
+
+interface AllocStub {
+  readonly ID: string;
+  readonly NodeID: string;
+  readonly Namespace: string;
+  readonly JobID: string;
+  readonly ClientStatus: string;
+}
+
+const settleMs = 30_000;
+
+/** Evaluations that wait for a time are not looked at before it. */
+function isDue({ WaitUntil }: { readonly WaitUntil?: string | null }): boolean {
+  return (
+    WaitUntil === undefined || WaitUntil === null || WaitUntil.startsWith("0001-") || Date.parse(WaitUntil) <= systemClock.now()
+  );
+}
+
+const version = "2.0.6-dev";
+
+/** A real server and a simulated one with the same nodes, whose clients are silent: allocations fare as the test reports. */
+export class Twins {
+  readonly simulator: Simulator;
+  readonly #server: RealServer;
+  readonly #rpc: NomadRpc;
+  readonly #agent = new Agent({ keepAlive: true, maxSockets: 8 });
+  readonly #random = seededRandom(7);
+  readonly #nodes = new Map<string, Node>();
+
+  private constructor(server: RealServer, rpc: NomadRpc) {
+    this.#server = server;
+    this.#rpc = rpc;
+    this.simulator = createSimulator({ clock: systemClock, nodes: [] });
+  }
+
+  static async start(binary: string): Promise<Twins> {
+    const server = await startRealServer(binary);
+    return new Twins(server, await NomadRpc.open(server.rpcPort));
+  }
+
+  async stop(): Promise<void> {
+    this.#rpc.close();
+    this.#agent.destroy();
+    await Promise.all([this.#server.stop(), this.simulator.close()]);
+  }
+
+  /** A node on both; its client does nothing by itself. Returns its id. */
+  async addNode(options: NodeOptions = {}): Promise<string> {
+    const tools = { newId: () => uuid(this.#random), now: () => systemClock.now() };
+    const node = newNode(tools, options, version);
+    await this.#rpc.call("Node.Register", { Region: "global", Node: packableNode(node) });
+    const answer = await askOver(this.#agent, this.#server.address, { method: "GET", path: `/v1/node/${node.ID}` });
+    const known = { ...node, ComputedClass: (JSON.parse(answer.body) as Node).ComputedClass };
+    this.#nodes.set(node.ID, known);
+    this.simulator.clients.setSilent(node.ID, true);
+    putNode(this.simulator.operations, known, "NodeRegister");
+    evaluateNode(this.simulator.operations, known, "node-update");
+    return node.ID;
+  }
+
+  async ask(exchange: Exchange): Promise<Pair> {
+    const [real, simulated] = await Promise.all([this.askReal(exchange), this.askSimulated(exchange)]);
+    return { real, simulated };
+  }
+
+  /** Waits until neither has an evaluation that still has to be processed. */
+  async settled(): Promise<void> {
+    const query: Exchange = {
+      method: "GET",
+      path: `/v1/evaluations?namespace=*&filter=${encodeURIComponent('Status == "pending"')}`,
+    };
+    for (const ask of [() => this.askReal(query), () => this.askSimulated(query)]) {
+      const end = systemClock.now() + settleMs;
+      for (;;) {
+        const { body } = await ask();
+        const waiting = (JSON.parse(body) as { readonly WaitUntil?: string | null }[]).filter(isDue);
+        if (waiting.length === 0) break;
+        if (systemClock.now() > end) throw new Error(`evaluations are still pending after ${settleMs} ms: ${body.slice(0, 500)}`);
+        await systemClock.sleep(2);
+      }
+    }
+  }
+
+  /** Says on both that every allocation that runs, or is to stop, is over. */
+  async finishAll(): Promise<void> {
+    const real = JSON.parse((await this.askReal({ method: "GET", path: "/v1/allocations?namespace=*" })).body) as AllocStub[];
+    const open = real.filter((alloc) => alloc.ClientStatus === "pending" || alloc.ClientStatus === "running");
+    const byNode = new Map<string, AllocStub[]>();
+    for (const alloc of open) byNode.set(alloc.NodeID, [...(byNode.get(alloc.NodeID) ?? []), alloc]);
+    await Promise.all(
+      [...byNode].map(([nodeId, allocs]) =>
+        this.#rpc.call("Node.UpdateAlloc", {
+          Region: "global",
+          AuthToken: this.#nodes.get(nodeId)?.SecretID ?? "",
+          Alloc: allocs.map(({ ID, NodeID, Namespace, JobID }) => ({ ID, NodeID, Namespace, JobID, ClientStatus: "complete" })),
+        }),
+      ),
+    );
+    const { clients, state } = this.simulator;
+    const mine = [...state.allocs.rows.values()].filter((alloc) => ["pending", "running"].includes(alloc.ClientStatus));
+    clients.deliver(
+      mine.map(({ ID }) => ({ id: ID, clientStatus: "complete", clientDescription: "", taskStates: null, health: undefined })),
+    );
+    await this.settled();
+  }
+
+  askReal(exchange: Exchange): Promise<Answer> {
+    return askOver(this.#agent, this.#server.address, exchange);
+  }
+
+  async askSimulated({ method, path, body }: Exchange): Promise<Answer> {
+    const plain = body === undefined ? { method, path } : { method, path, body: JSON.stringify(body) };
+    const answer = await this.simulator.request(plain);
+    return {
+      status: answer.status,
+      type: answer.headers["content-type"] ?? "",
+      index: answer.headers["x-nomad-index"],
+      body: answer.body,
+    };
+  }
+}
+
+function askOver(agent: Agent, address: string, { method, path, body }: Exchange): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const outgoing = request(`${address}${path}`, { method, agent }, (incoming) => {
+      const parts: Buffer[] = [];
+      incoming.on("data", (part: Buffer) => parts.push(part));
+      incoming.on("error", reject);
+      incoming.on("end", () => {
+        const { "content-type": type = "", "x-nomad-index": index } = incoming.headers;
+        const text = Buffer.concat(parts).toString("utf8");
+        resolve({ status: incoming.statusCode ?? 0, type, index: index === undefined ? undefined : String(index), body: text });
+      });
+    });
+    outgoing.on("error", reject);
+    outgoing.end(body === undefined ? undefined : JSON.stringify(body));
+  });
+}
+
+/** A node as its client would register it, without what carries times. */
+function packableNode(node: Node): Packable {
+  const { Events: _, HostNetworks: __, CSIControllerPlugins: ___, CSINodePlugins: ____, ...rest } = node;
+  const Drivers = Object.fromEntries(
+    Object.entries(node.Drivers).map(([name, { UpdateTime: _time, ...info }]) => [name, info] as const),
+  );
+  return { ...rest, Drivers, DrainStrategy: null, LastDrain: null } as unknown as Packable;
+}
