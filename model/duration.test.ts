@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { formatDuration, parseDuration } from "./duration.ts";
+import { formatDuration, formatNanoseconds, parseDuration } from "./duration.ts";
 
 describe("parseDuration", () => {
   it.each([
@@ -42,6 +42,14 @@ describe("formatDuration", () => {
     [3_600_001, "1h1ms"],
     [-1_000, "-1s"],
   ])("%d ms is %s", (ms, text) => expect(formatDuration(ms)).toBe(text));
+
+  it.each([
+    [30_000_000_000n, "30s"],
+    [1_500n, "1500ns"],
+    [0n, "0s"],
+    [-90_000_000_000n, "-1m30s"],
+    [9_223_372_036_854_775_807n, "9223372036854775807ns"],
+  ])("%d ns is %s", (ns, text) => expect(formatNanoseconds(ns)).toBe(text));
 
   it("is read back as the same number of milliseconds", () => {
     fc.assert(

@@ -44,3 +44,10 @@ export function formatDuration(ms: number): string {
   }
   return (ms < 0 ? "-" : "") + parts.join("");
 }
+
+const nsInMs = 1_000_000n;
+
+/** The same of nanoseconds, as Nomad's API counts them. What is no whole number of milliseconds stays in nanoseconds: `1500ns`. */
+export function formatNanoseconds(ns: bigint): string {
+  return ns % nsInMs === 0n ? formatDuration(Number(ns / nsInMs)) : `${ns}ns`;
+}

@@ -1,9 +1,10 @@
+import { readableValue } from "./diff-values.ts";
 import type { FieldDiff, JobDiff, ObjectDiff, TaskDiff, TaskGroupDiff } from "./nomad.ts";
 import { isDistinctive, isSecretFlag, isSecretName, redactedMarker } from "./redact-patterns.ts";
 
 /**
- * A copy of a plan's diff in which names and kinds of change stay, and values go wherever they are or may be secret
- * (operator §17). A value that is masked in one place is masked in every other place of the same diff (reliability S06).
+ * A copy of a plan's diff for people, in which names and kinds of change stay, durations read as in a job file, and values go wherever
+ * they are or may be secret (operator §17). A value that is masked in one place is masked in every other place of the same diff (reliability S06).
  */
 export function redactDiffWith(diff: JobDiff, maskText: (text: string) => string): JobDiff {
   const masked = new Set<string>();
@@ -23,19 +24,22 @@ function redactGroup(group: TaskGroupDiff, mask: (text: string) => string): Task
 }
 
 interface Parts {
+  readonly Name?: string;
   readonly Fields?: readonly FieldDiff[] | null;
   readonly Objects?: readonly ObjectDiff[] | null;
 }
 
 function redactParts(parts: Parts, below: boolean, mask: (text: string) => string): Parts {
   const afterFlags = fieldsAfterFlags(parts.Fields);
+  const object = parts.Name ?? "";
   const fields = parts.Fields?.map((field): FieldDiff => {
     const hide = below || isSecretField(field.Name) || afterFlags.has(field.Name);
-    const value = (text: string): string => (text === "" ? "" : hide ? redactedMarker : mask(text));
+    const value = (text: string): string =>
+      text === "" ? "" : hide ? redactedMarker : mask(readableValue(object, field.Name, text));
     return { ...field, Old: value(field.Old ?? ""), New: value(field.New ?? "") };
   });
   const objects = parts.Objects?.map(
-    (object): ObjectDiff => ({ ...object, ...redactParts(object, below || isSecretObject(object.Name), mask) }),
+    (child): ObjectDiff => ({ ...child, ...redactParts(child, below || isSecretObject(child.Name), mask) }),
   );
   return { ...(fields === undefined ? {} : { Fields: fields }), ...(objects === undefined ? {} : { Objects: objects }) };
 }

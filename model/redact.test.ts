@@ -33,6 +33,18 @@ describe("redactDiff by names (operator §17)", () => {
     expect(taskFields(redactDiff(diffWith([field("Env[A]", "", "x")])))).toEqual([field("Env[A]", "", redactedMarker)]);
   });
 
+  it("shows durations as a job file writes them", () => {
+    const fields = [field("KillTimeout", "5000000000", "30000000000"), field("Count", "1000000000", "2000000000")];
+    expect(taskFields(redactDiff(diffWith(fields)))).toEqual([
+      field("KillTimeout", "5s", "30s"),
+      field("Count", "1000000000", "2000000000"),
+    ]);
+    const wait = { Type: "Edited" as const, Name: "Wait", Fields: [field("Min", "", "1500")], Objects: [] };
+    const scaling = { ...wait, Name: "Scaling" };
+    expect(JSON.stringify(redactDiff(diffWith([], [wait])))).toContain('"1500ns"');
+    expect(JSON.stringify(redactDiff(diffWith([], [scaling])))).toContain('"1500"');
+  });
+
   it("keeps harmless values", () => {
     const fields = [field("Count", "1", "2"), field("Config[image]", "web:1", "web:2"), field("DestPath", "a", "b")];
     expect(taskFields(redactDiff(diffWith(fields)))).toEqual(fields);
