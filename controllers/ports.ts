@@ -19,6 +19,7 @@ import type {
   WindowLift,
 } from "../model/deployment.ts";
 import type { RepositorySnapshot } from "../model/desired.ts";
+import type { NopsError } from "../model/errors.ts";
 import type { JobFacts, Verdict } from "../model/facts.ts";
 import type { JobKey } from "../model/job-key.ts";
 import type { Log } from "../model/log.ts";
@@ -126,8 +127,11 @@ export type FetchOutcome =
   | { readonly changed: false; readonly sha: string }
   | {
       readonly changed: true;
-      readonly snapshot: RepositorySnapshot /** The old commit is no ancestor of the new one. */;
+      readonly snapshot: RepositorySnapshot;
+      /** The old commit is no ancestor of the new one. */
       readonly historyRewritten: boolean;
+      /** Why the branch could not be looked at: the snapshot is then the one fetched last before the restart. */
+      readonly problem?: NopsError;
     };
 
 /** Reads that a pass starts from. */

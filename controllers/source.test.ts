@@ -174,6 +174,28 @@ describe("S48, D32: a commit that loses more than half of the jobs", () => {
 });
 
 describe("D36: what cannot be read", () => {
+  it("git away at the start: what was fetched last is used, and the status says why", async () => {
+    const world = await startWorld({}, three);
+    await stopWorld(world);
+    world.git.down = "could not resolve host git.example.com";
+    world.git.cached = true;
+    world.nomad.edit(key("a"), (spec) => ({ ...spec, Priority: 1 }));
+    world.restart();
+    await world.operator.start();
+    await world.clock.advance(5_000);
+    expect(main(world)).toMatchObject({
+      managedJobs: 3,
+      checkedAt: undefined,
+      error: "could not resolve host git.example.com; ask the network",
+    });
+    expect(world.nomad.live(key("a"))?.Priority).not.toBe(1);
+    world.git.down = undefined;
+    await world.commit({ ...three, "a.hcl": service("a", { image: "a:2" }) });
+    await world.clock.advance(60_000);
+    expect(main(world)).toMatchObject({ error: undefined, checkedAt: expect.any(String) });
+    expect(await world.latest("a")).toMatchObject({ state: "completed", commitSubject: "change 2" });
+  });
+
   it("git away: the last state stays, the status says why, and it heals by itself", async () => {
     const world = await startWorld({}, three);
     world.git.down = "could not resolve host git.example.com";

@@ -9,7 +9,7 @@ import type { Clock, Instant } from "../model/clock.ts";
 import { toInstant } from "../model/clock.ts";
 import { type Actor, engineActor } from "../model/deployment.ts";
 import type { FileIssue, RepositorySnapshot } from "../model/desired.ts";
-import { messageOf, NotFoundError } from "../model/errors.ts";
+import { messageWithHint, NotFoundError } from "../model/errors.ts";
 import type { JobKey } from "../model/job-key.ts";
 import type { Redactor } from "../model/redact.ts";
 import { isMassRemoval } from "../plan/brake.ts";
@@ -69,8 +69,9 @@ export class SourceController implements Reconciler<string> {
   async reconcile(repository: string, pass: Pass): Promise<Result> {
     const state = this.stateOf(repository);
     try {
-      await this.look(state, pass.signal);
+      const problem = await this.look(state, pass.signal);
       const postponed = state.snapshot === undefined ? 0 : await this.take(state, state.snapshot);
+      if (problem !== undefined) throw problem;
       state.error = undefined;
       // A word given while nothing was held back must not let a later commit through.
       state.accept = undefined;
@@ -78,7 +79,7 @@ export class SourceController implements Reconciler<string> {
         ? recheck(postponedRetryMs, "files to be parsed again")
         : recheck(state.settings.pollIntervalMs, "poll");
     } catch (error) {
-      state.error = this.deps.redactor.text(messageOf(error));
+      state.error = this.deps.redactor.text(messageWithHint(error));
       throw error;
     }
   }
@@ -98,15 +99,18 @@ export class SourceController implements Reconciler<string> {
     return state;
   }
 
-  private async look(state: State, signal: AbortSignal): Promise<void> {
+  /** Answers with what was wrong when the branch could not be looked at, but there is a snapshot from before the restart. */
+  private async look(state: State, signal: AbortSignal): Promise<Error | undefined> {
     const outcome = await this.deps.git.fetch(state.settings.name, state.snapshot?.commit.sha, signal);
-    state.checkedAt = toInstant(this.deps.clock.now());
-    if (!outcome.changed) return;
+    const problem = outcome.changed ? outcome.problem : undefined;
+    if (problem === undefined) state.checkedAt = toInstant(this.deps.clock.now());
+    if (!outcome.changed) return undefined;
     state.snapshot = outcome.snapshot;
     if (outcome.historyRewritten) {
       const message = `the branch was rewritten: the commit known before is no ancestor of ${outcome.snapshot.commit.sha}`;
       await this.deps.store.recordRepositoryEvent(state.settings.name, "history_rewritten", engineActor, message);
     }
+    return problem;
   }
 
   /** Brings the snapshot into the index. Returns how many files have to be asked about again. */

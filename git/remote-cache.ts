@@ -58,12 +58,19 @@ export class RemoteCache {
       try {
         return await translate(where, this.#fetchLater(transport));
       } catch (error) {
-        // The ref may have moved already; what is left cannot be trusted.
+        if (!(error instanceof GitError) || !["damaged", "too_large"].includes(error.kind)) {
+          await this.#stayAt(local);
+          throw error;
+        }
         await this.discard();
-        if (!(error instanceof GitError) || !["damaged", "too_large"].includes(error.kind)) throw error;
       }
     }
     return translate(where, this.#clone(transport));
+  }
+
+  /** The commit that was fetched last, also in an earlier life of the process; `undefined` when there is none that can be read. */
+  held(): Promise<string | undefined> {
+    return this.#localHead();
   }
 
   store(): ObjectStore {
@@ -90,6 +97,13 @@ export class RemoteCache {
     const oid = await git.resolveRef({ fs, gitdir, ref: this.#localRef }).catch(() => undefined);
     // A ref is written before its pack: a killed fetch leaves one that leads nowhere.
     return oid !== undefined && (await this.store().hasCommit(oid)) ? oid : undefined;
+  }
+
+  /** The ref may have moved before its pack came; the objects of the commit that was here are untouched. */
+  async #stayAt(oid: string): Promise<void> {
+    const { gitdir } = this.#options;
+    this.#store = undefined;
+    await git.writeRef({ fs, gitdir, ref: this.#localRef, value: oid, force: true }).catch(() => this.discard());
   }
 
   /** Trap 2: only the first fetch is shallow; a later one with a depth would send the whole tree again. */

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { loadHclParser } from "../hcl/parser.ts";
 import type { Commit, FileIssue, JobFile } from "../model/desired.ts";
 import { messageOf } from "../model/errors.ts";
-import { GitError } from "./git-error.ts";
+import { GitError, toWire, type WireError } from "./git-error.ts";
 import { createHttpTransport } from "./http-transport.ts";
 import { createJobFileReader, type JobFileReader } from "./job-files.ts";
 import type { JobRules } from "./job-rules.ts";
@@ -43,6 +43,8 @@ export type RepositoryRead =
       readonly warnings: readonly FileIssue[];
       /** How many files were parsed for it. */
       readonly readCount: number;
+      /** Why the branch could not be looked at: then this is the commit that was fetched last, in an earlier life of the process. */
+      readonly problem?: WireError;
     };
 
 /** Reads one repository, commit by commit. One read at a time. */
@@ -100,10 +102,19 @@ class Reader implements RepositoryReader {
     try {
       return await attempt();
     } catch (error) {
-      if (!isDamage(error)) throw error;
+      if (!isDamage(error)) return this.#readHeld(cache, known, error, signal);
       await cache.discard();
       return attempt();
     }
+  }
+
+  /** After a restart, what was fetched last is better than nothing (design D36). A process that knows a commit stays at it by itself. */
+  async #readHeld(cache: RemoteCache, known: string | undefined, why: unknown, signal: AbortSignal): Promise<RepositoryRead> {
+    const held = known === undefined && !signal.aborted ? await cache.held() : undefined;
+    if (held === undefined) throw why;
+    const read = await this.#readCommit(cache.store(), held, undefined, signal).catch(() => undefined);
+    if (!read?.changed) throw why;
+    return { ...read, problem: toWire(why) };
   }
 
   async #readCommit(store: ObjectStore, sha: string, known: string | undefined, signal: AbortSignal): Promise<RepositoryRead> {

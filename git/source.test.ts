@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { existsSync, mkdtempSync } from "node:fs";
 import { mkdir, readdir, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -198,6 +199,30 @@ describe("createGitSource", () => {
     await late;
     server.fault = undefined;
     expect((await fetch()).changed).toBe(true);
+  });
+
+  it("goes on from the last good commit after a restart while the server is away, and says so (design D36)", async () => {
+    const made = await repository();
+    const first = await made.commit({ files: { "a.hcl": job("a") } });
+    const server = await made.serveHttp();
+    const dataDir = folder();
+    const before = open({ url: server.url }, { dataDir });
+    expect((await before.snapshot()).problem).toBeUndefined();
+    // The connection breaks in the middle of a later fetch, when the ref has moved already.
+    const second = await made.commit({ files: { "b.hcl": job("b"), noise: randomBytes(3_000).toString("hex") } });
+    server.fault = { endAfter: 500 };
+    await expect(before.fetch(first)).rejects.toMatchObject({ code: "git_unreachable" });
+    await before.source.close();
+    server.fault = { status: 503 };
+    const { snapshot, fetch, log } = open({ url: server.url }, { dataDir });
+    const held = await snapshot();
+    expect(held.snapshot.commit.sha).toBe(first);
+    expect(held.snapshot.files.map(({ path }) => path)).toEqual(["a.hcl"]);
+    expect(held.problem).toMatchObject({ name: "GitError", message: expect.stringContaining("503") });
+    expect(log[0]).toContain("the commit that was fetched last is used until it can");
+    await expect(fetch(first)).rejects.toMatchObject({ name: "GitError" });
+    server.fault = undefined;
+    expect((await snapshot(first)).snapshot.commit.sha).toBe(second);
   });
 
   it("fails reads under way when it is closed", async () => {

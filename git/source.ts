@@ -4,6 +4,7 @@ import type { RepositorySnapshot } from "../model/desired.ts";
 import { InvalidRequestError, NotFoundError } from "../model/errors.ts";
 import type { Log } from "../model/log.ts";
 import { createFileFilter } from "./file-rules.ts";
+import { fromWire, type GitError } from "./git-error.ts";
 import { type GitLimits, gitLimits } from "./limits.ts";
 import type { RepositorySpec } from "./repository-reader.ts";
 import { resolveInRepository } from "./tree.ts";
@@ -49,6 +50,8 @@ export type GitFetchOutcome =
       readonly snapshot: RepositorySnapshot;
       /** The old commit is provably no ancestor of the new one; a history that is cut short proves nothing. */
       readonly historyRewritten: boolean;
+      /** Why the branch could not be looked at: the snapshot is then that of the commit fetched last before the restart. */
+      readonly problem?: GitError;
     };
 
 /** The repositories of the configuration; what the controllers know as their git port. */
@@ -85,12 +88,18 @@ export function createGitSource(options: GitSourceOptions): GitSource {
       }
       const read = await client.read(repository, knownSha, signal);
       if (!read.changed) return read;
-      const { changed, historyRewritten, readCount, ...content } = read;
+      const { changed, historyRewritten, readCount, problem, ...content } = read;
       const { sha } = content.commit;
       const unusable = new Set(content.broken.filter(({ severity }) => severity === "error").map(({ file }) => file)).size;
       const counts = { files: content.files.length, unusable, parsed: readCount };
-      options.log.info("a commit was read", { repository, commit: sha, ...counts });
-      return { changed, historyRewritten, snapshot: { repository, ...content } };
+      const snapshot = { repository, ...content };
+      if (problem === undefined) {
+        options.log.info("a commit was read", { repository, commit: sha, ...counts });
+        return { changed, historyRewritten, snapshot };
+      }
+      const text = "the repository cannot be read; the commit that was fetched last is used until it can";
+      options.log.warn(text, { repository, commit: sha, error: problem.message, ...counts });
+      return { changed, historyRewritten, snapshot, problem: fromWire(problem) };
     },
     close: () => client.close(),
   };

@@ -30,6 +30,7 @@ export type WireOutcome =
       readonly complete: boolean;
       readonly removed: readonly string[];
       readonly readCount: number;
+      readonly problem?: WireError;
     };
 
 export type FromWorker =

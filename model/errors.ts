@@ -110,3 +110,9 @@ export class NomadError extends NopsError {
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
+
+/** The message with what to do about it, where somebody knew. */
+export function messageWithHint(error: unknown): string {
+  const hint = error instanceof NopsError ? error.hint : undefined;
+  return hint === undefined ? messageOf(error) : `${messageOf(error)}; ${hint}`;
+}

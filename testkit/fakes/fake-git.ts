@@ -11,6 +11,8 @@ export class FakeGit implements GitPort {
   private serial = 0;
   /** Makes every fetch fail with this text. */
   down: string | undefined;
+  /** Whether a process that just began gets the last commit from a cache while `down`. */
+  cached = false;
 
   /** Puts a whole new tree in place. A string is a file that Nomad will refuse; an issue is one that git already knows to be broken. */
   commit(repository: string, files: Readonly<Record<string, JobSpec | string>>, broken: readonly FileIssue[] = []): string {
@@ -28,8 +30,12 @@ export class FakeGit implements GitPort {
 
   async fetch(repository: string, knownSha: string | undefined): Promise<FetchOutcome> {
     await Promise.resolve();
-    if (this.down !== undefined) throw new NopsError(this.down, { code: "git_unreachable" });
     const snapshot = this.heads.get(repository);
+    if (this.down !== undefined) {
+      const problem = new NopsError(this.down, { code: "git_unreachable", hint: "ask the network" });
+      if (!this.cached || knownSha !== undefined || snapshot === undefined) throw problem;
+      return { changed: true, snapshot, historyRewritten: false, problem };
+    }
     if (snapshot === undefined) throw new NopsError("no such repository", { code: "git_unreachable" });
     if (snapshot.commit.sha === knownSha) return { changed: false, sha: knownSha };
     return { changed: true, snapshot, historyRewritten: false };
