@@ -1,6 +1,6 @@
 import { specChanged } from "../jobspec/admit.ts";
 import type { ServerJob, UpdateKind } from "../jobspec/types.ts";
-import { flag, isUnset, num, type Rec, rec, recs, sameJson, str } from "../jobspec/values.ts";
+import { flag, isUnset, num, type Rec, rec, recs, sameButForEmpty, str } from "../jobspec/values.ts";
 
 /**
  * What the scheduler does with a running allocation of `old` when the job becomes `next`, as far as the specification decides it
@@ -22,12 +22,12 @@ function groupOf(job: ServerJob, name: string): Rec | undefined {
 function groupReplaced(old: ServerJob, next: ServerJob, a: Rec, b: Rec): boolean {
   const [oldTasks, nextTasks] = [recs(a, "Tasks"), recs(b, "Tasks")];
   if (oldTasks.length !== nextTasks.length) return true;
-  if (!sameJson(a["EphemeralDisk"], b["EphemeralDisk"]) || !sameJson(a["Volumes"], b["Volumes"])) return true;
+  if (!sameButForEmpty(a["EphemeralDisk"], b["EphemeralDisk"]) || !sameButForEmpty(a["Volumes"], b["Volumes"])) return true;
   if (networksDiffer(a, b) || consulDiffers(a, b) || connectDiffers(a, b) || rendersDiffer(a, b)) return true;
   return oldTasks.some((task) => {
     const other = nextTasks.find((t) => str(t, "Name") === str(task, "Name"));
     if (other === undefined) return true;
-    return !sameJson(combinedMeta(old, a, task), combinedMeta(next, b, other)) || taskReplaced(task, other);
+    return !sameButForEmpty(combinedMeta(old, a, task), combinedMeta(next, b, other)) || taskReplaced(task, other);
   });
 }
 
@@ -52,23 +52,23 @@ const TASK_FIELDS = [
 const RESOURCE_FIELDS = ["CPU", "Cores", "MemoryMB", "MemoryMaxMB", "SecretsMB"] as const;
 
 function taskReplaced(a: Rec, b: Rec): boolean {
-  if (TASK_FIELDS.some((key) => !sameJson(a[key], b[key]))) return true;
+  if (TASK_FIELDS.some((key) => !sameButForEmpty(a[key], b[key]))) return true;
   const [before, after] = [rec(a, "Resources") ?? {}, rec(b, "Resources") ?? {}];
   if (RESOURCE_FIELDS.some((key) => num(before, key) !== num(after, key))) return true;
-  if (!sameJson(before["NUMA"], after["NUMA"]) || !sameByName(recs(before, "Devices"), recs(after, "Devices"))) return true;
+  if (!sameButForEmpty(before["NUMA"], after["NUMA"]) || !sameByName(recs(before, "Devices"), recs(after, "Devices"))) return true;
   if (networksDiffer(before, after) || consulDiffers(a, b) || rendersDiffer(a, b)) return true;
   return flag(rec(a, "LogConfig"), "Disabled") !== flag(rec(b, "LogConfig"), "Disabled");
 }
 
 function sameByName(a: readonly Rec[], b: readonly Rec[]): boolean {
   const sorted = (list: readonly Rec[]) => [...list].sort((x, y) => (str(x, "Name") < str(y, "Name") ? -1 : 1));
-  return sameJson(sorted(a), sorted(b));
+  return sameButForEmpty(sorted(a), sorted(b));
 }
 
 function networksDiffer(a: Rec, b: Rec): boolean {
   const [old, next] = [recs(a, "Networks"), recs(b, "Networks")];
   if (old.length !== next.length) return true;
-  return old.some((network, i) => !sameJson(networkShape(network), networkShape(next[i] ?? {})));
+  return old.some((network, i) => !sameButForEmpty(networkShape(network), networkShape(next[i] ?? {})));
 }
 
 /** What of a network an allocation was placed for. */
@@ -116,7 +116,7 @@ function connectDiffers(a: Rec, b: Rec): boolean {
 /** Tags, proxy and upstreams of a sidecar reach it while it runs. */
 function connectChanged(a: Rec, b: Rec | undefined): boolean {
   if (b === undefined || flag(a, "Native") !== flag(b, "Native")) return true;
-  if (!sameJson(a["Gateway"], b["Gateway"]) || !sameJson(a["SidecarTask"], b["SidecarTask"])) return true;
+  if (!sameButForEmpty(a["Gateway"], b["Gateway"]) || !sameButForEmpty(a["SidecarTask"], b["SidecarTask"])) return true;
   const [before, after] = [a["SidecarService"], b["SidecarService"]];
   if (isUnset(before) !== isUnset(after)) return true;
   return str(rec(a, "SidecarService"), "Port") !== str(rec(b, "SidecarService"), "Port");

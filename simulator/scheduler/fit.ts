@@ -27,7 +27,7 @@ export function usageOf(group: TaskGroup): Usage {
   if (cached !== undefined) return cached;
   let [main, before, after, sidecars] = [nothing, nothing, nothing, nothing];
   for (const task of group.Tasks) {
-    const need: Usage = { cpu: task.Resources.CPU, cores: task.Resources.Cores ?? 0, memory: task.Resources.MemoryMB, disk: 0 };
+    const need: Usage = { cpu: task.Resources.CPU, cores: task.Resources.Cores ?? 0, memory: task.Resources.MemoryMB + (task.Resources.SecretsMB ?? 0), disk: 0 };
     if (!task.Lifecycle) main = plus(main, need);
     else if (task.Lifecycle.Sidecar) sidecars = plus(sidecars, need);
     else if (task.Lifecycle.Hook === "prestart") before = plus(before, need);
@@ -74,35 +74,30 @@ export function tryFit(node: Node, load: NodeLoad, group: TaskGroup): string | O
   return offer;
 }
 
+/** Only the first network of a group counts; two ports of it that ask for one number get it both. */
 function offerPorts(node: Node, load: NodeLoad, group: TaskGroup): string | Offer {
-  const networks = group.Networks ?? [];
-  if (networks.length === 0) return { networks: null, ports: null };
-  const taken = new Set(load.ports);
+  const network = group.Networks?.[0];
+  if (network === undefined) return { networks: null, ports: null };
   const ports: AllocatedPort[] = [];
-  for (const network of networks) {
-    for (const port of network.ReservedPorts ?? []) {
-      const value = port.Value ?? 0;
-      const addresses = addressesOf(node, port.HostNetwork);
-      if (addresses.length === 0) return `network: no addresses available for ${port.HostNetwork ?? ""} network`;
-      const address = addresses.find((one) => !taken.has(portKey(one, value)));
-      if (address === undefined) return `network: reserved port collision ${port.Label}=${value}`;
-      taken.add(portKey(address, value));
-      ports.push({ Label: port.Label, Value: value, To: port.To ?? 0, HostIP: address, IgnoreCollision: false });
-    }
+  for (const port of network.ReservedPorts ?? []) {
+    const { Value = 0, IgnoreCollision = false } = port;
+    const addresses = addressesOf(node, port.HostNetwork);
+    if (addresses.length === 0) return `network: no addresses available for ${port.HostNetwork ?? ""} network`;
+    const address = addresses.find((one) => IgnoreCollision || !load.ports.has(portKey(one, Value)));
+    if (address === undefined) return `network: reserved port collision ${port.Label}=${Value}`;
+    ports.push({ Label: port.Label, Value, To: port.To ?? 0, HostIP: address, IgnoreCollision });
   }
-  for (const network of networks) {
-    for (const port of network.DynamicPorts ?? []) {
-      const address = addressesOf(node, port.HostNetwork)[0];
-      if (address === undefined) return `network: no addresses available for ${port.HostNetwork ?? ""} network`;
-      const value = freePort(node, address, taken);
-      if (value === undefined) return "network: dynamic port selection failed";
-      taken.add(portKey(address, value));
-      const to = port.To === -1 ? value : (port.To ?? 0);
-      ports.push({ Label: port.Label, Value: value, To: to, HostIP: address, IgnoreCollision: false });
-    }
+  for (const port of network.DynamicPorts ?? []) {
+    const address = addressesOf(node, port.HostNetwork)[0];
+    if (address === undefined) return `network: no addresses available for ${port.HostNetwork ?? ""} network`;
+    const taken = new Set([...load.ports, ...ports.map((one) => portKey(address, one.Value))]);
+    const value = freePort(node, address, taken);
+    if (value === undefined) return "network: dynamic port selection failed";
+    const to = port.To === -1 ? value : (port.To ?? 0);
+    ports.push({ Label: port.Label, Value: value, To: to, HostIP: address, IgnoreCollision: false });
   }
   const host = addressesOf(node, "default")[0] ?? "127.0.0.1";
-  return { networks: networks.map((network) => offered(network, ports, host)), ports };
+  return { networks: [offered(network, ports, host)], ports };
 }
 
 /** A port is taken per address: a host with two of them can give one number twice. */
@@ -143,7 +138,7 @@ export function allocatedResources(group: TaskGroup, offer: Offer): AllocatedRes
         task.Name,
         {
           Cpu: { CpuShares: task.Resources.CPU, ReservedCores: null },
-          Memory: { MemoryMB: task.Resources.MemoryMB, MemoryMaxMB: task.Resources.MemoryMaxMB ?? 0 },
+          Memory: { MemoryMB: task.Resources.MemoryMB + (task.Resources.SecretsMB ?? 0), MemoryMaxMB: task.Resources.MemoryMaxMB ?? 0 },
           Networks: null,
           Devices: null,
         },

@@ -2,7 +2,8 @@ import type { StatusUpdate } from "../state/deployment-writes.ts";
 import { deploymentActive, hasAutoPromote, requiresPromotion } from "../state/facts.ts";
 import { newDeployment } from "../state/records.ts";
 import { scoped } from "../state/table.ts";
-import type { Allocation, AllocMetric, Deployment, Evaluation, Job } from "../state/types.ts";
+import type { Node } from "../state/cluster-types.ts";
+import type { Allocation, AllocMetric, Deployment, Evaluation, Job, TaskGroup } from "../state/types.ts";
 import { versionsOf } from "../state/versions.ts";
 import { type AllocSet, setOf, type Tainted } from "./alloc-set.ts";
 import { newAllocation, stoppedAllocation } from "./allocation.ts";
@@ -10,10 +11,10 @@ import type { SchedulerEnvironment } from "./environment.ts";
 import { allocatedResources, type Offer } from "./fit.ts";
 import { type DeploymentDraft, type GenericInput, type GroupResult, reconcileGroup, stopEverything } from "./generic-group.ts";
 import { Metrics } from "./metrics.ts";
-import { inDatacenters, inPool } from "./node-checks.ts";
+import { inDatacenters, inPool, isReady } from "./node-checks.ts";
 import { noUpdates, type Placement, reasons, type SchedulePlan, type UpdateOf } from "./plan-types.ts";
 import { trackerFor } from "./reschedule.ts";
-import { Selector } from "./select.ts";
+import { type Choice, Selector } from "./select.ts";
 import { latestDeployment } from "./tainted.ts";
 
 /** Schedules a service or batch job: reconciles each group, then looks for places. `job` is undefined when it was purged. */
@@ -241,8 +242,7 @@ class Placer {
       return;
     }
     if (placement.stopPrevious && previous !== undefined) this.#selector.stop(previous);
-    const avoid = new Set(placement.reschedule && previous !== undefined ? [previous.NodeID] : []);
-    const choice = this.#selector.select(group, placement.name, undefined, avoid);
+    const choice = this.#choose(placement, group);
     if (choice instanceof Metrics) {
       choice.wanted(group);
       this.#failed.set(name, choice);
@@ -274,6 +274,26 @@ class Placer {
     this.#queued[name] = (this.#queued[name] ?? 0) - 1;
     this.#selector.place(alloc);
     this.#allocs.push(alloc);
+  }
+
+  /** Looks first where the data of the one before lies, and last where it failed. */
+  #choose(placement: Placement, group: TaskGroup): Choice | Metrics {
+    const { previous, name } = placement;
+    if (previous === undefined) return this.#selector.select(group, name);
+    const failedOn = previous.ClientStatus === "failed" ? [previous.NodeID] : [];
+    const avoid = new Set([...failedOn, ...(previous.RescheduleTracker?.Events ?? []).map((event) => event.PrevNodeID)]);
+    const preferred = this.#preferredNode(previous, placement.group);
+    const choice = preferred === undefined ? undefined : this.#selector.select(group, name, [preferred], avoid);
+    return choice === undefined || choice instanceof Metrics ? this.#selector.select(group, name, undefined, avoid) : choice;
+  }
+
+  #preferredNode(previous: Allocation, group: TaskGroup): Node | undefined {
+    const disk = group.EphemeralDisk;
+    if (disk?.Sticky !== true && disk?.Migrate !== true) return undefined;
+    if (previous.Job.NodePool !== this.#job.NodePool) return undefined;
+    if (JSON.stringify(previous.Job.Datacenters) !== JSON.stringify(this.#job.Datacenters)) return undefined;
+    const node = this.#env.state.nodes.get(previous.NodeID);
+    return node !== undefined && isReady(node) ? node : undefined;
   }
 
   /** A failed allocation that was replaced is stopped without a word: the server drops the description on the way. */

@@ -3,6 +3,26 @@ import type { AllocMetric, TaskGroup } from "../state/types.ts";
 
 type Counts = Record<string, number>;
 
+interface ExhaustedResources {
+  readonly CPU: number;
+  readonly MemoryMB: number;
+  readonly [unused: string]: number | null;
+}
+
+/** Of a task's resources only processor and memory are told; the others stand there all the same. */
+const nothing: ExhaustedResources = {
+  CPU: 0,
+  Cores: 0,
+  MemoryMB: 0,
+  MemoryMaxMB: 0,
+  DiskMB: 0,
+  IOPS: 0,
+  Networks: null,
+  Devices: null,
+  NUMA: null,
+  SecretsMB: 0,
+};
+
 /** Collects what happened to the nodes that were looked at for one placement (nomad-api §6.1). */
 export class Metrics {
   evaluated = 0;
@@ -13,7 +33,7 @@ export class Metrics {
   readonly classFiltered: Counts = {};
   readonly classExhausted: Counts = {};
   readonly dimensions: Counts = {};
-  readonly resources: Record<string, { CPU: number; MemoryMB: number }> = {};
+  readonly resources: Record<string, ExhaustedResources> = {};
   readonly scores: { NodeID: string; Scores: Counts; NormScore: number }[] = [];
   #pool: string;
   #inPool: number;
@@ -45,8 +65,9 @@ export class Metrics {
   wanted(group: TaskGroup): void {
     if (Object.keys(this.dimensions).length === 0) return;
     for (const task of group.Tasks) {
-      const sum = this.resources[task.Name] ?? { CPU: 0, MemoryMB: 0 };
+      const sum = this.resources[task.Name] ?? nothing;
       this.resources[task.Name] = {
+        ...sum,
         CPU: sum.CPU + (this.dimensions["cpu"] ? task.Resources.CPU : 0),
         MemoryMB: sum.MemoryMB + (this.dimensions["memory"] ? task.Resources.MemoryMB : 0),
       };

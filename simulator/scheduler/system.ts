@@ -312,7 +312,7 @@ class SystemPass {
     const id = this.#rollout.activeId;
     const inPlace = (alloc: Allocation) => (alloc.CreateIndex === 0 ? alloc : { ...alloc, DeploymentID: id });
     return {
-      desired: this.#desired,
+      desired: Object.fromEntries(Object.entries(this.#desired).map(([name, counts]) => [name, unsigned(counts)])),
       allocs: this.#allocs.map(inPlace),
       stopped: this.#stops.map(stoppedAllocation),
       deployment: this.#rollout.row,
@@ -327,4 +327,9 @@ class SystemPass {
       missing: [...(this.#selector?.missing ?? [])].sort(),
     };
   }
+}
+
+/** The server counts without a sign: what falls below zero comes out at the other end. */
+function unsigned(counts: Counts): Counts {
+  return counts.Place < 0 ? { ...counts, Place: 2 ** 64 + counts.Place } : counts;
 }

@@ -25,6 +25,7 @@ export interface Port {
   readonly Value?: number;
   readonly To?: number;
   readonly HostNetwork?: string;
+  readonly IgnoreCollision?: boolean;
 }
 
 export interface Network {
@@ -39,6 +40,7 @@ export interface Resources {
   readonly Cores?: number;
   readonly MemoryMB: number;
   readonly MemoryMaxMB?: number;
+  readonly SecretsMB?: number;
   readonly Devices?: readonly { readonly Name: string; readonly Count: number }[] | null;
   readonly Networks?: readonly Network[] | null;
 }
@@ -132,7 +134,7 @@ export interface TaskGroup {
   readonly ReschedulePolicy?: ReschedulePolicy | null;
   readonly Update?: UpdateStrategy | null;
   readonly Migrate?: { readonly MaxParallel: number; readonly MinHealthyTime: number; readonly HealthyDeadline: number } | null;
-  readonly EphemeralDisk?: { readonly SizeMB: number } | null;
+  readonly EphemeralDisk?: { readonly SizeMB: number; readonly Sticky?: boolean; readonly Migrate?: boolean } | null;
   readonly Scaling?: ScalingPolicy | null;
   readonly Volumes?: Readonly<Record<string, VolumeRequest>> | null;
   readonly ShutdownDelay?: number | null;

@@ -17,6 +17,7 @@ export interface Exchange {
 }
 
 export interface Answer {
+  /** 0: the server hung up, as it does when a handler of it panics. */
   readonly status: number;
   readonly type: string;
   readonly index: string | undefined;
@@ -162,7 +163,11 @@ function askOver(agent: Agent, address: string, { method, path, body }: Exchange
         resolve({ status: incoming.statusCode ?? 0, type, index: index === undefined ? undefined : String(index), body: text });
       });
     });
-    outgoing.on("error", reject);
+    outgoing.on("error", (error) => {
+      const hungUp = (error as NodeJS.ErrnoException).code === "ECONNRESET";
+      if (hungUp) resolve({ status: 0, type: "", index: undefined, body: "" });
+      else reject(error);
+    });
     outgoing.end(body === undefined ? undefined : JSON.stringify(body));
   });
 }
