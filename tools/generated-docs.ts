@@ -1,7 +1,7 @@
 /** Documents that are made from code, so that they cannot differ from it. `npm run build && node dist/tools/generated-docs.js` writes them. */
 import { writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { configJsonSchema, scalarOptions } from "../cmd/config/options.ts";
+import { configJsonSchema, fileOnlyKeys, scalarOptions } from "../cmd/config/options.ts";
 import { allStates, transition, triggers } from "../model/lifecycle.ts";
 import { reasons } from "../model/reasons.ts";
 
@@ -20,13 +20,17 @@ export function generatedDocuments(): readonly GeneratedDocument[] {
 }
 
 function configurationPage(): string {
-  const rows = scalarOptions().map(({ path, flags, variables, description }) => {
-    const key = path
+  const rows = scalarOptions().map((option) => {
+    const key = option.path
       .map((part) => (typeof part === "number" ? "[]" : part))
       .join(".")
       .replaceAll(".[]", "[]");
-    return `| \`${key}\` | ${flags.map((flag) => `\`${flag}\``).join(" ")} | ${variables.map((name) => `\`${name}\``).join(" ")} | ${description} |`;
+    const required = key === "repositories[].url";
+    return `| \`${key}\` | ${option.description} | ${option.allowed} | ${defaultText(option.default, required)} | ${coded(option.flags)} | ${coded(option.variables)} |`;
   });
+  const fileRows = fileOnlyKeys().map(
+    (key) => `| \`${key.name}\` | ${key.description} | ${key.allowed} | ${defaultText(key.default, key.required)} |`,
+  );
   return `# Configuration of \`nops serve\`
 
 A YAML file (\`--config\`, \`NOPS_CONFIG\`, else \`nops.yml\` in the working directory), every scalar also as a flag and as an environment
@@ -37,13 +41,25 @@ files are read again when they change. \`NOMAD_NAMESPACE\` and \`NOMAD_REGION\` 
 \`docs/config.schema.json\` is the JSON Schema of the file, for editors. The \`--git-*\` flags describe one repository without a file; their
 keys are those of \`repositories\`.
 
-| key | flags | variables | meaning |
-|---|---|---|---|
+| key | meaning | values | default | flags | variables |
+|---|---|---|---|---|---|
 ${rows.join("\n")}
 
-Lists with more than text in them (\`repositories\` beyond the first, \`notifications\`, \`approval.min_policy\`, \`variables\` of a repository)
-are set in the file only.
+Set in the file only, as are all repositories but one:
+
+| key | meaning | values | default |
+|---|---|---|---|
+${fileRows.join("\n")}
 `;
+}
+
+function coded(names: readonly string[]): string {
+  return names.map((name) => `\`${name}\``).join(" ");
+}
+
+function defaultText(value: string | undefined, required: boolean): string {
+  if (value !== undefined) return `\`${value}\``;
+  return required ? "required" : "empty";
 }
 
 const facts = [

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ConfigError, type ConfigInput, loadConfig } from "./load.ts";
-import { configJsonSchema, scalarOptions } from "./options.ts";
+import { configJsonSchema, fileOnlyKeys, scalarOptions } from "./options.ts";
 
 const minimal = "repositories:\n  - name: main\n    url: https://git.example.com/jobs.git\n";
 
@@ -171,6 +171,34 @@ describe("options", () => {
     }
     expect(new Set(flags).size).toBe(flags.length);
     for (const flag of flags) expect(flag).not.toMatch(/(token|secret|password)$/);
+  });
+
+  it("tells defaults that mean what leaving the key out means", () => {
+    const told = scalarOptions().filter((option) => option.default !== undefined);
+    expect(told.length).toBeGreaterThan(20);
+    for (const { flags, default: value = "" } of told) {
+      const flag = flags[0]?.slice(2) ?? "";
+      const set = load(minimal, { flags: { [flag]: value.replace(/^\[(.*)\]$/, "$1") } });
+      expect(set, flag).toEqual(load(minimal));
+    }
+  });
+
+  it("tells what may stand in each key, those that only the file sets included", () => {
+    const allowed = Object.fromEntries(scalarOptions().map((option) => [option.flags[0], option.allowed]));
+    expect(allowed).toMatchObject({
+      "--log-level": "one of debug, info, warn, error",
+      "--engine-concurrency": "whole number, 1 to 24",
+      "--engine-apply-timeout": "duration",
+      "--nomad-tls-skip-verify": "true or false",
+      "--nomad-namespaces": "list of text",
+    });
+    expect(fileOnlyKeys()).toContainEqual({
+      name: "repositories[].variables",
+      description: "Variable values",
+      allowed: "names to text, or number, or true or false",
+      default: undefined,
+      required: false,
+    });
   });
 
   it("exports a JSON Schema that refuses unknown keys", () => {

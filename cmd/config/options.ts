@@ -1,5 +1,6 @@
 /** The scalar keys of the configuration as flags and environment variables: `http.listen` is `--http-listen` and `NOPS_HTTP_LISTEN`. */
 import { z } from "zod";
+import { allowedValues, defaultOf, type JsonSchema } from "./describe.ts";
 import { configSchema } from "./schema.ts";
 
 export type ScalarKind = "text" | "number" | "boolean" | "list";
@@ -13,6 +14,10 @@ export interface ScalarOption {
   readonly variables: readonly string[];
   readonly kind: ScalarKind;
   readonly description: string;
+  /** What may stand there, in words. */
+  readonly allowed: string;
+  /** Absent: empty unless it is set. */
+  readonly default: string | undefined;
 }
 
 const shortFlags: Readonly<Record<string, string>> = {
@@ -31,18 +36,36 @@ const nomadVariables: Readonly<Record<string, string>> = {
   "nomad.tls_skip_verify": "NOMAD_SKIP_VERIFY",
 };
 
-interface JsonSchema {
-  readonly type?: string | readonly string[];
-  readonly description?: string;
-  readonly properties?: Readonly<Record<string, JsonSchema>>;
-  readonly items?: JsonSchema;
-  readonly anyOf?: readonly JsonSchema[];
-  readonly enum?: readonly unknown[];
-}
-
 /** The JSON Schema of the configuration file, for editors (draft 2020-12). */
 export function configJsonSchema(): object {
   return z.toJSONSchema(configSchema, { io: "input", unrepresentable: "any" });
+}
+
+/** A key that only the file can set. */
+export interface FileOnlyKey {
+  /** As it is written in messages: `notifications[].type`. */
+  readonly name: string;
+  readonly description: string;
+  readonly allowed: string;
+  readonly default: string | undefined;
+  readonly required: boolean;
+}
+
+/** Every key that neither a flag nor a variable can set. */
+export function fileOnlyKeys(): readonly FileOnlyKey[] {
+  return fileOnly(configJsonSchema() as JsonSchema, "");
+}
+
+function fileOnly(schema: JsonSchema, prefix: string): FileOnlyKey[] {
+  return Object.entries(schema.properties ?? {}).flatMap(([key, value]) => {
+    const name = `${prefix}${key}`;
+    if (value.properties !== undefined) return fileOnly(value, `${name}.`);
+    if (value.items?.properties !== undefined) return fileOnly(value.items, `${name}[].`);
+    const settable = kindOf(value) !== undefined && name !== "repositories[].name" && !prefix.startsWith("notifications");
+    if (settable) return [];
+    const required = schema.required?.includes(key) ?? false;
+    return [{ name, description: value.description ?? "", allowed: allowedValues(value), default: defaultOf(value), required }];
+  });
 }
 
 /** Every scalar or list-of-text key of the configuration, plus the short form that describes one repository. */
@@ -54,7 +77,7 @@ export function scalarOptions(): readonly ScalarOption[] {
     const kind = kindOf(value);
     if (kind === undefined || key === "name") return [];
     const flag = `--git-${dashed(key)}`;
-    return [option(["repositories", 0, key], [flag], [variableOf(["git", key])], kind, value.description)];
+    return [option(["repositories", 0, key], [flag], [variableOf(["git", key])], kind, value)];
   });
   return [...general, ...short];
 }
@@ -73,7 +96,7 @@ function walk(schema: JsonSchema, path: readonly string[]): ScalarOption[] {
         [`--${at.map(dashed).join("-")}`, ...(extraFlag === undefined ? [] : [extraFlag])],
         [variableOf(at), ...(extraVariable === undefined ? [] : [extraVariable])],
         kind,
-        value.description,
+        value,
       ),
     ];
   });
@@ -84,9 +107,10 @@ function option(
   flags: readonly string[],
   variables: readonly string[],
   kind: ScalarKind,
-  description: string | undefined,
+  schema: JsonSchema,
 ): ScalarOption {
-  return { path, flags, variables, kind, description: description ?? "" };
+  const description = schema.description ?? "";
+  return { path, flags, variables, kind, description, allowed: allowedValues(schema), default: defaultOf(schema) };
 }
 
 function kindOf(schema: JsonSchema): ScalarKind | undefined {

@@ -12,12 +12,17 @@ const name = z
   .string()
   .regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/, "must be 1 to 64 letters, digits, '-' or '_', starting with a letter or digit");
 
+/** What editors know of a duration. */
+export const durationPattern = "^(\\d+(\\.\\d+)?(ns|us|µs|ms|s|m|h))+$";
+
 /** A duration as Nomad writes it (`90s`, `1h30m`), in ms. */
-function duration(): z.ZodType<number, string> {
+function duration(byDefault: string) {
   return z
     .string()
     .refine((value) => (parseDuration(value) ?? 0) > 0, { message: 'must be a positive duration such as "90s" or "1h30m"' })
-    .transform((value) => parseDuration(value) ?? 0) as unknown as z.ZodType<number, string>;
+    .meta({ pattern: durationPattern })
+    .transform((value) => parseDuration(value) ?? 0)
+    .prefault(byDefault);
 }
 
 const textList = z.array(z.string());
@@ -41,7 +46,7 @@ const repository = z.strictObject({
   url: text.min(1, "must not be empty").describe("https, ssh or file URL, or a path to a repository"),
   branch: text.min(1).default("main").describe("Branch to follow"),
   path: text.default("").describe("Sub-directory with the job files"),
-  poll_interval: duration().default(60_000).describe("How often to look at the branch"),
+  poll_interval: duration("1m").describe("How often to look at the branch"),
   token_file: optionalText.describe("File with the token for https"),
   username: text.default("git").describe("User sent with the token"),
   ssh_key_file: optionalText.describe("Private key for ssh"),
@@ -89,10 +94,10 @@ const approval = z.strictObject({
 });
 
 const engine = z.strictObject({
-  resync_interval: duration().default(600_000).describe("How often all live jobs are listed as a safety net"),
-  replan_interval: duration().default(3_600_000).describe("How often everything is planned again"),
-  apply_timeout: duration().default(600_000).describe("Longest time for a register and its health"),
-  hook_timeout: duration().default(300_000).describe("Longest run of a hook that sets no nops_timeout"),
+  resync_interval: duration("10m").describe("How often all live jobs are listed as a safety net"),
+  replan_interval: duration("1h").describe("How often everything is planned again"),
+  apply_timeout: duration("10m").describe("Longest time for a register and its health"),
+  hook_timeout: duration("5m").describe("Longest run of a hook that sets no nops_timeout"),
   concurrency: z.int().min(1).max(24).default(16).describe("Calls to Nomad in flight"),
   max_new_deployments_per_cycle: z.int().min(0).default(0).describe("Automatic deployments one commit may start; 0: any number"),
 });
@@ -103,7 +108,8 @@ const notification = z.strictObject({
   token_file: optionalText.describe("File with the receiver's token"),
   events: z
     .array(z.enum(["pending_approval", "failed", "promotion_wait", "completed"]))
-    .default(["pending_approval", "failed", "promotion_wait", "completed"]),
+    .default(["pending_approval", "failed", "promotion_wait", "completed"])
+    .describe("What to tell of"),
   namespaces: textList.default([]).describe("Namespace patterns; empty: all"),
 });
 
@@ -120,9 +126,14 @@ export const configSchema = z.strictObject({
   approval: approval.prefault({}),
   engine: engine.prefault({}),
   windows: z
-    .strictObject({ time_zone: text.default("UTC").refine(isTimeZone, "must be an IANA time zone such as Europe/Rome") })
+    .strictObject({
+      time_zone: text
+        .default("UTC")
+        .refine(isTimeZone, "must be an IANA time zone such as Europe/Rome")
+        .describe("IANA zone of windows that name none"),
+    })
     .prefault({}),
-  notifications: z.array(notification).default([]),
+  notifications: z.array(notification).default([]).describe("Receivers of notifications"),
   retention: z
     .strictObject({
       deployments: z.int().min(0).default(0).describe("Days to keep ended deployments; 0: for ever"),
@@ -131,8 +142,8 @@ export const configSchema = z.strictObject({
     .prefault({}),
   log: z
     .strictObject({
-      level: z.enum(["debug", "info", "warn", "error"]).default("info"),
-      format: z.enum(["json", "text"]).default("json"),
+      level: z.enum(["debug", "info", "warn", "error"]).default("info").describe("Least important lines to write"),
+      format: z.enum(["json", "text"]).default("json").describe("One JSON object a line, or text for people"),
     })
     .prefault({}),
 });
