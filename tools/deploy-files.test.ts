@@ -18,6 +18,7 @@ const rules = (parse(read("deploy/prometheus-rules.yml")) as { groups: { rules: 
 const dashboard = JSON.parse(read("deploy/grafana-dashboard.json")) as {
   panels: { title: string; targets: { expr: string }[] }[];
 };
+const jobFile = read("deploy/nops.nomad.hcl");
 const panels = dashboard.panels.flatMap((panel) => panel.targets.map(({ expr }) => ({ title: panel.title, expr })));
 
 const snapshot: MetricsSnapshot = {
@@ -93,6 +94,25 @@ describe("alerts", () => {
 describe("Grafana dashboard", () => {
   it.each(panels)("$title asks for what is there", ({ expr }) => {
     expect(unknownIn(expr)).toEqual([]);
+  });
+});
+
+describe("charts/nops", () => {
+  const defaults = new Map(
+    [...read("charts/nops/variables.hcl").matchAll(/variable "(\w+)" \{[^}]*?default\s*=\s*(.+)$/gm)].map(
+      ([, name = "", value = ""]) => [name, value] as const,
+    ),
+  );
+  /** The pack's template with its defaults, and variables of the job file where both have them. */
+  const rendered = read("charts/nops/templates/nops.nomad.tpl")
+    .replace(/<<-NOPS_CONFIG\n(.*)\nNOPS_CONFIG/, "$1")
+    .replaceAll(/\[\[ var "(\w+)" \. [^\]]*\]\]|\[\[ var "(\w+)" \. \]\]/g, (_, quoted?: string, plain?: string) => {
+      const name = quoted ?? plain ?? "";
+      return jobFile.includes(`var.${name}`) ? `var.${name}` : (defaults.get(name) ?? `no default: ${name}`);
+    });
+
+  it("is the same job as deploy/nops.nomad.hcl", () => {
+    expect(rendered.trim()).toBe(jobFile.slice(jobFile.indexOf('job "nops"')).trim());
   });
 });
 
