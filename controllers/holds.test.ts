@@ -52,6 +52,16 @@ describe("pause", () => {
     expect(await world.operator.job(key("web"))).toMatchObject({ sync: "paused", drift: "none" });
   });
 
+  it("is told beside what stands before it: in sync and paused", async () => {
+    const world = await startWorld({}, files());
+    await world.operator.pauseJob(key("web"), "freeze", ann);
+    const inSync = "the live job equals git; besides, ann paused the job: freeze";
+    expect(await world.operator.explain(key("web"))).toMatchObject({ verdict: "in_sync", message: inSync });
+    expect(await world.operator.job(key("web"))).toMatchObject({ sync: "paused", reason: "in_sync", message: inSync });
+    await world.commit(files({}, "web:2"));
+    expect(await world.operator.explain(key("web"))).toMatchObject({ verdict: "paused", message: "ann paused the job: freeze" });
+  });
+
   it.each<[string, (world: World) => Promise<unknown>, string]>([
     [
       "a second pause",

@@ -27,7 +27,7 @@ export function toJobView(
     job: jobId,
     sync: syncState(input, failing, orphan !== undefined),
     reason: orphan === undefined ? failing?.reason : "not_in_git",
-    message: orphan?.message ?? failing?.fact ?? "nothing stands in the way",
+    message: orphan?.message ?? standing(input, failing),
     managed: job !== undefined,
     policy: job?.policy ?? orphan?.policy,
     ...whereFrom(desired),
@@ -48,6 +48,13 @@ export function toJobView(
     health: facts.active === undefined ? undefined : input.activity,
     comparedAt: verdict?.plannedAt,
   };
+}
+
+/** The first gate that fails, in words. A pause is told beside it, since it holds whatever comes after (operator §12.9). */
+function standing({ facts }: GateInput, failing: Gate | undefined): string {
+  const fact = failing?.fact ?? "nothing stands in the way";
+  const pause = pauseOf(facts);
+  return pause === undefined || failing?.name === "paused" ? fact : `${fact}; besides, ${pause.message}`;
 }
 
 /** First that applies (operator §19.3); `frozen` before all, since nothing else can be said of such a job. */
@@ -110,7 +117,7 @@ export function toExplainView(key: JobKey, input: GateInput): ExplainView {
     key,
     gates: gates.map((gate) => ({ ...gate, changesAt: instant(gate.changesAt) })),
     verdict: failing?.reason,
-    message: failing?.fact ?? "nothing stands in the way",
+    message: standing(input, failing),
   };
 }
 
