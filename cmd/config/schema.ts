@@ -75,9 +75,12 @@ const http = z.strictObject({
   metrics_token_file: optionalText.describe("Token that /metrics asks for; empty: open"),
 });
 
+const onlyToken =
+  'must be "token": logins for people (local, oidc, nomad) are not part of this version; see nops token create --help';
+
 const auth = z.strictObject({
   mode: z
-    .union([z.literal("token"), z.array(z.literal("token")).min(1)])
+    .union([z.literal("token"), z.array(z.literal("token")).min(1)], { error: onlyToken })
     .default("token")
     .describe("How people and programs prove who they are"),
   bootstrap_token_file: optionalText.describe("File with one token that may do everything, for automation"),
