@@ -69,7 +69,9 @@ if (binary === undefined) {
       }
     }
 
-    const nopsConfig = (): string => `repositories:
+    const nopsConfig = (
+      loginAuthMethod: string | undefined,
+    ): string => `${loginAuthMethod === undefined ? "" : `nomad: { login_auth_method: ${loginAuthMethod} }\n`}repositories:
   - name: main
     url: ${repository.dir}
     poll_interval: 1s
@@ -78,13 +80,13 @@ auth:
 log: { format: text }
 `;
 
-    async function registerNops(version: string): Promise<void> {
+    async function registerNops(version: string, loginAuthMethod?: string): Promise<void> {
       const variables: Readonly<Record<string, string>> = {
         driver: "raw_exec",
         node: process.execPath,
         program: resolve("dist/cmd/nops.js"),
         data_dir: join(folder, "data"),
-        config: nopsConfig(),
+        config: nopsConfig(loginAuthMethod),
       };
       const values = Object.entries(variables).map(([name, value]) => `${name} = ${JSON.stringify(value)}\n`);
       const parsed = await api<Record<string, unknown>>("POST", "/v1/jobs/parse?namespace=nops", {
@@ -159,12 +161,46 @@ log: { format: text }
       await until(sleepsFor("1004"), (yes) => yes);
     });
 
+    it("logs in by its workload identity where that alone has no rights (login_auth_method)", async () => {
+      await api("DELETE", "/v1/acl/policy/nops");
+      await api("POST", "/v1/acl/policy/nops-login", { Name: "nops-login", Rules: readFileSync("deploy/policy.hcl", "utf8") });
+      await api("POST", "/v1/acl/auth-method", {
+        Name: "nops-workload",
+        Type: "JWT",
+        TokenLocality: "local",
+        MaxTokenTTL: "10m",
+        Config: {
+          JWKSURL: `${nomad.address}/.well-known/jwks.json`,
+          JWTSupportedAlgs: ["RS256", "EdDSA"],
+          BoundAudiences: ["nomadproject.io"],
+          ClaimMappings: { nomad_namespace: "namespace", nomad_job_id: "job" },
+        },
+      });
+      await api("POST", "/v1/acl/binding-rule", {
+        AuthMethod: "nops-workload",
+        Selector: 'value.namespace == "nops" and value.job == "nops"',
+        BindType: "policy",
+        BindName: "nops-login",
+      });
+      await registerNops("3", "nops-workload");
+      await until(nopsAllocations, running(2));
+      await repository.commit({ files: { "guest.nomad.hcl": job(1_005) } });
+      await until(sleepsFor("1005"), (yes) => yes);
+      const tokens = await api<readonly { Policies: readonly string[] | null; ExpirationTime?: string }[]>(
+        "GET",
+        "/v1/acl/tokens",
+      );
+      const own = tokens.filter((token) => token.Policies?.includes("nops-login"));
+      expect(own.length).toBeGreaterThan(0);
+      for (const token of own) expect(Date.parse(token.ExpirationTime ?? "")).toBeGreaterThan(systemClock.now());
+    });
+
     it("did each of it once: one deployment a commit, and an unbroken log", async () => {
       const { code, stdout, stderr } = await runNops(["audit", "verify", "--data-dir", join(folder, "data"), "--json"]);
       expect(code, stderr).toBe(0);
       expect(JSON.parse(stdout)).toMatchObject({ ok: true });
       const versions = await api<{ Versions: unknown[] }>("GET", "/v1/job/guest/versions");
-      expect(versions.Versions).toHaveLength(4);
+      expect(versions.Versions).toHaveLength(5);
     });
   });
 }

@@ -1,3 +1,7 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { createServer } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { NomadError } from "../model/errors.ts";
 import { FakeClock, SeededRandom } from "../testkit/fake-clock.ts";
@@ -93,6 +97,29 @@ describe("login by an auth method", () => {
     } finally {
       transport.close();
       await server.close();
+    }
+  });
+
+  it("shows the JWT at the door of a task's socket, which lets nobody in without a token", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "nops-login-"));
+    const seen: unknown[] = [];
+    const server = createServer((request, response) => {
+      seen.push([request.url, request.headers.authorization]);
+      request.resume().on("end", () => response.end(request.url === "/v1/acl/login" ? '{"SecretID":"acl-1"}' : "{}"));
+    });
+    await new Promise<void>((resolve) => server.listen(join(folder, "api.sock"), resolve));
+    const options = { clock: new FakeClock(), random: new SeededRandom(), token: "the-jwt", loginAuthMethod: "nops-workload" };
+    const transport = createTransport({ address: `unix://${join(folder, "api.sock")}`, ...options });
+    try {
+      await transport.call({ operation: "list", what: "list", effect: "read", method: "GET", path: "/v1/jobs" });
+      expect(seen).toEqual([
+        ["/v1/acl/login", "Bearer the-jwt"],
+        ["/v1/jobs", "Bearer acl-1"],
+      ]);
+    } finally {
+      transport.close();
+      server.close();
+      await rm(folder, { recursive: true, force: true });
     }
   });
 

@@ -124,7 +124,8 @@ function tokenSource(channel: Channel): TokenSource {
         method: "POST",
         path: "/v1/acl/login",
         body: { AuthMethodName: method, LoginToken: jwt },
-        anonymous: true,
+        // A task's own socket lets nobody in without a token, not even to log in (nomad-api §9); elsewhere the JWT goes nowhere else.
+        anonymous: channel.address.socketPath === undefined,
         secrets: [jwt],
       });
       const token = value as { readonly SecretID?: string; readonly ExpirationTime?: string | null };
