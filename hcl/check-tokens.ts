@@ -25,8 +25,8 @@ export function checkTokens(tokens: readonly Token[], lines: LineMap): Diagnosti
       const complaint = SYMBOLS[token.text];
       if (complaint === undefined) continue;
       const before = count(complaint.key);
-      // Quotes come in pairs: only the opening one is worth a word.
-      if (complaint.pairs ? before % 2 === 0 || before > 2 : before < complaint.most)
+      // Quotes come in pairs: only the opening one is worth a word, and two pairs are enough.
+      if (complaint.pairs ? before === 0 || before === 2 : before < complaint.most)
         tell(token, complaint.summary, complaint.detail);
     }
   }

@@ -42,6 +42,29 @@ describe("HCL in JSON", () => {
     ]);
   });
 
+  const problems = (text: string) => parseJsonBody(text, "f.json", parser).diagnostics.map(formatDiagnostic);
+
+  it("counts a tab as two columns and a carriage return as none", () => {
+    expect(problems('{\r\n\t\t"a": no\r\n}')).toEqual([
+      'f.json:2,10-12: Invalid JSON keyword; "no" is not a valid JSON keyword.',
+    ]);
+  });
+
+  it("reads nothing behind a character that begins no token", () => {
+    expect(problems('{"a": _, "b": 1, "c": no}').slice(0, -1)).toEqual([
+      "f.json:1,7-8: Invalid start of value; A JSON value must start with a brace, a bracket, a number, a string, or a keyword.",
+      "f.json:1,8-8: Missing attribute seperator comma; A comma must appear between each property definition in an object.",
+    ]);
+  });
+
+  it.each([
+    ['{"a": "x\\q"}', "1,11-12"],
+    ['{"a": "x\\u12g4"}', "1,14-15"],
+    ['{"a": "open}', "1,13-14"],
+  ])("says where a string goes wrong: %s", (text, place) => {
+    expect(problems(text)[0]).toBe(`f.json:${place}: Invalid JSON string; There is a syntax error in the given JSON string.`);
+  });
+
   it("points into strings", () => {
     const { diagnostics } = parseJsonBody('{\n  "a": "x${var.}"\n}', "f.json", parser);
     expect(diagnostics.map(formatDiagnostic)).toEqual([

@@ -1,4 +1,4 @@
-import { type JsonToken, tokenizeJson } from "./json-tokens.ts";
+import { badStringAt, type JsonToken, jsonColumns, tokenizeJson } from "./json-tokens.ts";
 import { LineMap } from "./line-map.ts";
 import type { HclParser } from "./parser.ts";
 import { suggestName } from "./suggest.ts";
@@ -53,7 +53,7 @@ class JsonReader {
     this.#text = text;
     this.#filename = filename;
     this.#parser = parser;
-    this.lines = new LineMap(text, filename);
+    this.lines = new LineMap(text, filename, 0, 0, jsonColumns);
     this.#tokens = tokenizeJson(text);
   }
 
@@ -139,9 +139,19 @@ class JsonReader {
 
   #string(token: JsonToken): Expression {
     const decoded = this.#decode(token);
-    if (decoded === undefined)
-      return this.#fail(token, "Invalid JSON string", "There is a syntax error in the given JSON string.");
-    return this.#template(token, decoded);
+    return decoded === undefined ? this.#badString(token) : this.#template(token, decoded);
+  }
+
+  /** The place of a mistake in a string is counted in bytes, columns too. */
+  #badString(token: JsonToken): Expression {
+    const range = this.#range(token);
+    const offset = badStringAt(token.text) ?? 0;
+    const { start } = range;
+    const at = { ...start, column: start.column + offset, byte: start.byte + offset };
+    const wrong = { ...range, start: at, end: { ...at, column: at.column + 1, byte: at.byte + 1 } };
+    const detail = "There is a syntax error in the given JSON string.";
+    this.diagnostics.push({ severity: "error", summary: "Invalid JSON string", detail, range: wrong });
+    return { kind: "invalid", range };
   }
 
   #template(token: JsonToken, decoded: string): Expression {

@@ -15,8 +15,12 @@ export class LineMap {
   /** Offsets that callers give count from this far before the text. */
   readonly #shift: number;
 
-  constructor(text: string, filename: string, leadingBytes = 0, shift = 0) {
+  readonly #columns: ((text: string) => number) | undefined;
+
+  /** `columns` counts the columns of a piece of a line where that is not the number of its characters. */
+  constructor(text: string, filename: string, leadingBytes = 0, shift = 0, columns?: (text: string) => number) {
     this.#shift = shift;
+    this.#columns = columns;
     this.#text = text;
     this.#filename = filename;
     this.#leadingBytes = leadingBytes;
@@ -35,13 +39,15 @@ export class LineMap {
     const index = this.#lineIndex(at);
     const start = this.#lineStarts[index] ?? 0;
     const lineBytes = this.#lineBytes[index];
+    const columns = this.#columns;
     if (lineBytes === undefined) {
-      return { line: index + 1, column: at - start + 1, byte: at + this.#leadingBytes, offset: at };
+      const column = columns === undefined ? at - start : columns(this.#text.slice(start, at));
+      return { line: index + 1, column: column + 1, byte: at + this.#leadingBytes, offset: at };
     }
     const before = this.#text.slice(start, at);
     return {
       line: index + 1,
-      column: countCharacters(before) + 1,
+      column: (columns ?? countCharacters)(before) + 1,
       byte: lineBytes + Buffer.byteLength(before) + this.#leadingBytes,
       offset: at,
     };

@@ -1,4 +1,4 @@
-import { exactInteger, formatNumber, type HclNumber, isInfinite, signOf } from "./number.ts";
+import { exactInteger, formatNumber, type HclNumber, isInfinite, isMinus } from "./number.ts";
 
 /** Digits and where the point stands: 0.digits · 10^power. */
 interface Decimal {
@@ -80,7 +80,7 @@ export function formatFloat(value: HclNumber, verb: string, precision: number | 
 
 /** The number as `%v` shows it: short, with an exponent where it is large or small. */
 export function formatGeneral(value: HclNumber): string {
-  return `${signOf(value) < 0 ? "-" : isInfinite(value) ? "+" : ""}${formatFloat(value, "g", undefined)}`;
+  return `${isMinus(value) ? "-" : isInfinite(value) ? "+" : ""}${formatFloat(value, "g", undefined)}`;
 }
 
 /** The number without its sign in base 2, 8, 10 or 16; `undefined` when it is no integer. */

@@ -66,11 +66,25 @@ describe("numbers", () => {
       fc.property(fc.integer(), fc.integer(), (a, b) => {
         const [left, right] = [numberFromInteger(a), numberFromInteger(b)];
         expect(add(left, right)).toEqual(numberFromInteger(a + b));
-        expect(multiply(left, right)).toEqual(numberFromInteger(BigInt(a) * BigInt(b)));
+        const product = Object.is(a * b, -0) ? "-0" : (BigInt(a) * BigInt(b)).toString();
+        expect(formatNumber(multiply(left, right) ?? left)).toBe(product);
         expect(Math.sign(compareNumbers(left, right))).toBe(Math.sign(a - b));
         if (b !== 0) expect(truncate(divide(left, right) ?? left)).toBe(BigInt(a) / BigInt(b));
       }),
     );
+  });
+
+  it("know a zero below zero, which equals the other and shows its sign", () => {
+    const minus = negate(numberFromInteger(0));
+    const zero = numberFromInteger(0);
+    expect(formatNumber(minus)).toBe("-0");
+    expect(formatNumber(negate(minus))).toBe("0");
+    expect(compareNumbers(minus, zero)).toBe(0);
+    expect(formatNumber(add(minus, zero) ?? minus)).toBe("0");
+    expect(formatNumber(add(minus, minus) ?? zero)).toBe("-0");
+    expect(formatNumber(divide(zero, numberFromInteger(-5)) ?? zero)).toBe("-0");
+    expect(formatNumber(parsed("-0.0"))).toBe("-0");
+    expect(formatGeneral(minus)).toBe("-0");
   });
 
   it("come from and go to doubles unchanged", () => {

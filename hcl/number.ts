@@ -7,6 +7,8 @@ export interface HclNumber {
   readonly mantissa: bigint;
   /** The value is mantissa · 2^exponent; `Infinity` for the infinities. */
   readonly exponent: number;
+  /** Zero has a sign, which its text shows. */
+  readonly minus?: true;
 }
 
 const PRECISION = 512;
@@ -14,6 +16,17 @@ const PRECISION = 512;
 const MAX_DECIMAL_EXPONENT = 20_000;
 
 export const ZERO: HclNumber = { mantissa: 0n, exponent: 0 };
+const MINUS_ZERO: HclNumber = { mantissa: 0n, exponent: 0, minus: true };
+
+/** Below zero, or the zero that has a sign. */
+export function isMinus(value: HclNumber): boolean {
+  return value.mantissa < 0n || value.minus === true;
+}
+
+/** Zero, with the sign that products and quotients of two numbers have. */
+function zeroOf(a: HclNumber, b: HclNumber): HclNumber {
+  return isMinus(a) === isMinus(b) ? ZERO : MINUS_ZERO;
+}
 
 function bitLength(value: bigint): number {
   return value === 0n ? 0 : (value < 0n ? -value : value).toString(16).length * 4 - leadingZeroBits(value);
@@ -89,6 +102,7 @@ export function parseNumber(text: string): HclNumber | undefined {
   const scale = Number(power) - fraction.length;
   if (Math.abs(scale) > MAX_DECIMAL_EXPONENT) return undefined;
   const digits = BigInt(whole + fraction) * (sign === "-" ? -1n : 1n);
+  if (digits === 0n) return sign === "-" ? MINUS_ZERO : ZERO;
   return scale >= 0 ? normalize(digits * 10n ** BigInt(scale), 0) : quotient(digits, 10n ** BigInt(-scale), 0);
 }
 
@@ -109,7 +123,13 @@ export function isInfinite(value: HclNumber): boolean {
 }
 
 export function negate(value: HclNumber): HclNumber {
+  if (value.mantissa === 0n) return value.minus === true ? ZERO : MINUS_ZERO;
   return { mantissa: -value.mantissa, exponent: value.exponent };
+}
+
+/** The number without its sign. */
+export function magnitude(value: HclNumber): HclNumber {
+  return isMinus(value) ? negate(value) : value;
 }
 
 export function signOf(value: HclNumber): -1 | 0 | 1 {
@@ -127,6 +147,7 @@ export function add(a: HclNumber, b: HclNumber): HclNumber | undefined {
     if (isInfinite(a) && isInfinite(b) && a.mantissa !== b.mantissa) return undefined;
     return isInfinite(a) ? a : b;
   }
+  if (a.minus === true && b.minus === true) return MINUS_ZERO;
   const [left, right, exponent] = aligned(a, b);
   return normalize(left + right, exponent);
 }
@@ -137,15 +158,17 @@ export function multiply(a: HclNumber, b: HclNumber): HclNumber | undefined {
     const sign = signOf(a) * signOf(b);
     return sign === 0 ? undefined : numberFromDouble(sign * Number.POSITIVE_INFINITY);
   }
+  if (a.mantissa === 0n || b.mantissa === 0n) return zeroOf(a, b);
   return normalize(a.mantissa * b.mantissa, a.exponent + b.exponent);
 }
 
 /** Quotient; `undefined` when dividing zero by zero or infinity by infinity. */
 export function divide(a: HclNumber, b: HclNumber): HclNumber | undefined {
   if (isInfinite(a) && isInfinite(b)) return undefined;
-  if (isInfinite(b)) return ZERO;
+  if (isInfinite(b)) return zeroOf(a, b);
   if (b.mantissa === 0n) return a.mantissa === 0n ? undefined : numberFromDouble(signOf(a) * Number.POSITIVE_INFINITY);
   if (isInfinite(a)) return numberFromDouble(signOf(a) * signOf(b) * Number.POSITIVE_INFINITY);
+  if (a.mantissa === 0n) return zeroOf(a, b);
   return quotient(a.mantissa, b.mantissa, a.exponent - b.exponent);
 }
 
@@ -243,7 +266,7 @@ function shortestDecimal(value: HclNumber): { readonly digits: string; readonly 
 /** The number in decimal notation without exponent, as short as it can be: `1.5`, `3`, `-0.25`. */
 export function formatNumber(value: HclNumber): string {
   if (isInfinite(value)) return value.mantissa > 0n ? "+Inf" : "-Inf";
-  if (value.mantissa === 0n) return "0";
+  if (value.mantissa === 0n) return value.minus === true ? "-0" : "0";
   const sign = value.mantissa < 0n ? "-" : "";
   const exact = value.exponent >= 0 && value.exponent < PRECISION ? exactInteger(value) : undefined;
   if (exact !== undefined && bitLength(exact) <= PRECISION) return exact.toString();

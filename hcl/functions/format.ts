@@ -1,6 +1,6 @@
 import { ConversionError, convert } from "../convert.ts";
 import { countCharacters } from "../line-map.ts";
-import { isInfinite, signOf } from "../number.ts";
+import { isInfinite, isMinus, signOf } from "../number.ts";
 import { formatFloat, formatGeneral, formatInteger } from "../number-format.ts";
 import { FunctionError, parameter } from "../scope.ts";
 import { BOOL, isWhollyKnown, listValue, NUMBER, STRING, stringValue, type Type, unknownValue, type Value } from "../value.ts";
@@ -155,7 +155,7 @@ function formatNumberVerb(verb: Verb, value: Value): string {
   if (digits === undefined) {
     throw new FunctionError(`unsupported value for ${JSON.stringify(verb.raw)} at ${verb.offset}: an integer is required`);
   }
-  const negative = signOf(value.value) < 0;
+  const negative = isInteger ? signOf(value.value) < 0 : isMinus(value.value);
   const sign = negative
     ? "-"
     : verb.flags.includes("+")

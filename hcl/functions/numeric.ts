@@ -1,4 +1,4 @@
-import { compareNumbers, type HclNumber, negate, numberFromInteger, signOf, truncate } from "../number.ts";
+import { compareNumbers, type HclNumber, magnitude, numberFromInteger, truncate } from "../number.ts";
 import { FunctionError } from "../scope.ts";
 import { friendlyType } from "../type-names.ts";
 import { integerValue, numberValue, typeOf, type Value } from "../value.ts";
@@ -60,7 +60,7 @@ function parseInteger(args: readonly Value[]): Value {
 export const numericFunctions: FunctionTable = {
   abs: define([num("num")], (args) => {
     const value = numberAt(args, 0);
-    return numberValue(signOf(value) < 0 ? negate(value) : value);
+    return numberValue(magnitude(value));
   }),
   ceil: define([num("num")], (args) => round(args, 1)),
   floor: define([num("num")], (args) => round(args, -1)),

@@ -1,9 +1,10 @@
 import { randomBytes } from "node:crypto";
-import { FunctionError, type HclFunction, type ValueFunction } from "../scope.ts";
+import { FunctionError, type HclFunction, parameter, type ValueFunction } from "../scope.ts";
+import { STRING } from "../value.ts";
 import { cidrFunctions } from "./cidr.ts";
 import { collectionFunctions } from "./collections.ts";
 import { dateFunctions } from "./dates.ts";
-import { define, str } from "./define.ts";
+import { define } from "./define.ts";
 import { encodingFunctions } from "./encoding.ts";
 import { formatFunctions } from "./format.ts";
 import { hashFunctions, type RandomBytes } from "./hashes.ts";
@@ -13,9 +14,10 @@ import { sequenceFunctions } from "./sequences.ts";
 import { textFunctions } from "./text.ts";
 import { yamlFunctions } from "./yaml.ts";
 
-/** Nomad's parse knows these, and refuses them (nomad-api §1). */
+/** Nomad's parse knows these, and refuses them (nomad-api §1), whatever they are asked about. */
 function disabled(parameters: readonly string[]): ValueFunction {
-  return define(parameters.map(str), () => {
+  const given = parameters.map((name) => parameter(name, STRING, { allowUnknown: true }));
+  return define(given, () => {
     throw new FunctionError("filesystem function disabled");
   });
 }

@@ -55,7 +55,8 @@ function taskReplaced(a: Rec, b: Rec): boolean {
   if (TASK_FIELDS.some((key) => !sameButForEmpty(a[key], b[key]))) return true;
   const [before, after] = [rec(a, "Resources") ?? {}, rec(b, "Resources") ?? {}];
   if (RESOURCE_FIELDS.some((key) => num(before, key) !== num(after, key))) return true;
-  if (!sameButForEmpty(before["NUMA"], after["NUMA"]) || !sameByName(recs(before, "Devices"), recs(after, "Devices"))) return true;
+  if (!sameButForEmpty(before["NUMA"], after["NUMA"]) || !sameByName(recs(before, "Devices"), recs(after, "Devices")))
+    return true;
   if (networksDiffer(before, after) || consulDiffers(a, b) || rendersDiffer(a, b)) return true;
   return flag(rec(a, "LogConfig"), "Disabled") !== flag(rec(b, "LogConfig"), "Disabled");
 }

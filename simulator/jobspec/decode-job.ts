@@ -36,15 +36,15 @@ export function decodeJob(
     report(diagnostics, undefined, "Missing job block", "A job block is required");
     return { job: emptyApi("Job"), extras: { vault: undefined, secrets: [], tasks: [] }, label: "" };
   }
-  for (const other of others) {
-    const detail = `Only one block of type "job" is allowed. Previous definition was at ${formatRange(first.headerRange)}.`;
-    report(diagnostics, other.headerRange, "Duplicate job block", detail);
-  }
   const meta = takeMapAttribute(new BodyView(first.body, scope), "meta", diagnostics);
   const [content, rest] = meta.rest.partial(EXTRAS, diagnostics);
   const extras = decodeExtras(content.blocks, diagnostics);
   const job = decodePlain(apiTable("Job"), rest, diagnostics, SPECIALS);
   if (meta.map !== undefined) job["Meta"] = meta.map;
+  for (const other of others) {
+    const detail = `Only one block of type "job" is allowed. Previous definition was at ${formatRange(first.headerRange)}.`;
+    report(diagnostics, other.headerRange, "Duplicate job block", detail);
+  }
   return { job, extras, label: first.labels[0] ?? "" };
 }
 

@@ -106,7 +106,11 @@ class ContentReader {
       const detail = `The argument "${name}" is required, but no definition was found.`;
       report(this.#diagnostics, missingRange(value), "Missing required argument", detail);
     }
-    if (!partial) reportExtraneous(found, this.#schema, this.#attributes, this.#diagnostics);
+    if (!partial) {
+      // Nomad looks at the properties once more here, and tells once more what is wrong with them.
+      const again = deepProperties(value, undefined, this.#diagnostics);
+      reportExtraneous(again, this.#schema, this.#attributes, this.#diagnostics);
+    }
     return { attributes: this.#attributes, blocks: this.#blocks };
   }
 

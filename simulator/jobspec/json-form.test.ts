@@ -109,3 +109,17 @@ describe("HCL in JSON: what is refused, in the server's words", () => {
     );
   });
 });
+
+describe("HCL in JSON: bodies that are no objects", () => {
+  it("are told once for each look that Nomad takes at them, and further jobs after the first", () => {
+    const detail = "Either a JSON object or JSON array of objects is required here, to define arguments and child blocks.";
+    const wrong = `input.hcl:1,14-15: Incorrect JSON value type; ${detail}`;
+    const twice = 'input.hcl:1,13-14: Duplicate job block; Only one block of type "job" is allowed. Previous definition was at';
+    expect(problem('{"job":{"x":[1,2]}}').split("\n")).toEqual([
+      `Failed to parse job: ${wrong}`,
+      wrong,
+      wrong,
+      `${twice} input.hcl:1,13-14.`,
+    ]);
+  });
+});

@@ -8,7 +8,7 @@ export function jobWarnings(job: ServerJob): string[] {
   const warnings: string[] = [];
   const groups = recs(job, "TaskGroups");
   for (const group of groups) {
-    const found = groupWarnings(group, job);
+    const found = groupWarnings(group);
     if (found.length > 0) warnings.push(`Group ${goQuote(str(group, "Name"))} has warnings: ${listErrors(found)}`);
   }
   for (const group of groups) warnings.push(...shutdownDelayWarnings(group));
@@ -22,11 +22,11 @@ export function jobWarnings(job: ServerJob): string[] {
   return warnings;
 }
 
-function groupWarnings(group: Rec, job: ServerJob): string[] {
+function groupWarnings(group: Rec): string[] {
   const warnings: string[] = [];
   const count = num(group, "Count");
   const parallel = num(rec(group, "Update"), "MaxParallel");
-  if (rec(group, "Update") !== undefined && count > 1 && parallel > count && rec(job, "Multiregion") === undefined) {
+  if (rec(group, "Update") !== undefined && count > 1 && parallel > count) {
     warnings.push(
       `Update max parallel count is greater than task group count (${parallel} > ${count}). ` +
         "A destructive change would result in the simultaneous replacement of all allocations.",

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { parseCron } from "../jobspec/cron.ts";
-import { nextTime } from "./cron.ts";
+import { nextTime, textInZone } from "./cron.ts";
 
 const next = (spec: string, after: string, zone = "UTC") => {
   const at = nextTime(parseCron(spec), Date.parse(after), zone);
@@ -34,5 +34,17 @@ describe("nextTime", () => {
   it("finds nothing where there is nothing", () => {
     expect(next("0 0 30 2 *", "2030-01-01T00:00:00Z")).toBeUndefined();
     expect(next("0 0 1 1 * 2029", "2030-01-01T00:00:00Z")).toBeUndefined();
+  });
+});
+
+describe("textInZone", () => {
+  it.each([
+    ["2030-01-31T07:00:00.000Z", "America/New_York", "2030-01-31T02:00:00-05:00"],
+    ["2030-07-31T07:00:00.000Z", "Asia/Kolkata", "2030-07-31T12:30:00+05:30"],
+    ["2030-01-31T07:00:00.000Z", "Europe/London", "2030-01-31T07:00:00Z"],
+    ["2030-01-31T07:00:00.000Z", "UTC", "2030-01-31T07:00:00Z"],
+    ["2030-01-31T07:00:00.000Z", "", "2030-01-31T07:00:00Z"],
+  ])("%s in %s: %s", (at, zone, wanted) => {
+    expect(textInZone(Date.parse(at), zone)).toBe(wanted);
   });
 });

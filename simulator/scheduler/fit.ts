@@ -27,7 +27,12 @@ export function usageOf(group: TaskGroup): Usage {
   if (cached !== undefined) return cached;
   let [main, before, after, sidecars] = [nothing, nothing, nothing, nothing];
   for (const task of group.Tasks) {
-    const need: Usage = { cpu: task.Resources.CPU, cores: task.Resources.Cores ?? 0, memory: task.Resources.MemoryMB + (task.Resources.SecretsMB ?? 0), disk: 0 };
+    const need: Usage = {
+      cpu: task.Resources.CPU,
+      cores: task.Resources.Cores ?? 0,
+      memory: task.Resources.MemoryMB + (task.Resources.SecretsMB ?? 0),
+      disk: 0,
+    };
     if (!task.Lifecycle) main = plus(main, need);
     else if (task.Lifecycle.Sidecar) sidecars = plus(sidecars, need);
     else if (task.Lifecycle.Hook === "prestart") before = plus(before, need);
@@ -138,7 +143,10 @@ export function allocatedResources(group: TaskGroup, offer: Offer): AllocatedRes
         task.Name,
         {
           Cpu: { CpuShares: task.Resources.CPU, ReservedCores: null },
-          Memory: { MemoryMB: task.Resources.MemoryMB + (task.Resources.SecretsMB ?? 0), MemoryMaxMB: task.Resources.MemoryMaxMB ?? 0 },
+          Memory: {
+            MemoryMB: task.Resources.MemoryMB + (task.Resources.SecretsMB ?? 0),
+            MemoryMaxMB: task.Resources.MemoryMaxMB ?? 0,
+          },
           Networks: null,
           Devices: null,
         },

@@ -1,8 +1,8 @@
+import type { Node } from "../state/cluster-types.ts";
 import type { StatusUpdate } from "../state/deployment-writes.ts";
 import { deploymentActive, hasAutoPromote, requiresPromotion } from "../state/facts.ts";
 import { newDeployment } from "../state/records.ts";
 import { scoped } from "../state/table.ts";
-import type { Node } from "../state/cluster-types.ts";
 import type { Allocation, AllocMetric, Deployment, Evaluation, Job, TaskGroup } from "../state/types.ts";
 import { versionsOf } from "../state/versions.ts";
 import { type AllocSet, setOf, type Tainted } from "./alloc-set.ts";

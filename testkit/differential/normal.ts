@@ -19,10 +19,11 @@ export function normalAnswer(answer: Answer): Normal {
   return { status: answer.status, type, hasIndex: answer.index !== undefined, body };
 }
 
-/** Problems of volumes are told in the order of a Go map; so all lines are compared in order of their text. */
+/** Problems of volumes, and arguments that have no place, are told in the order of a Go map; so those are compared in order of text. */
 function refusal(text: string): unknown {
-  const lines = normalText(text, "").split("\n");
-  return lines.some((line) => line.includes("volume validation")) ? lines.sort() : lines;
+  const prefix = "Failed to parse job: ";
+  const lines = normalText(text.startsWith(prefix) ? text.slice(prefix.length) : text, "").split("\n");
+  return lines.some((line) => /volume validation|Unset variable|Unsupported argument/.test(line)) ? lines.sort() : lines;
 }
 
 function parsed(text: string): unknown {

@@ -7,6 +7,7 @@ import type { Rec } from "../../simulator/jobspec/values.ts";
 import { type Chooser, chooser } from "./chooser.ts";
 import { cohere } from "./cohere.ts";
 import { HclWriter } from "./render.ts";
+import { jobInJson } from "./render-json.ts";
 import { sampleObject } from "./sample.ts";
 
 const JOB_TYPES = ["service", "service", "service", "batch", "batch", "system", "sysbatch"];
@@ -19,6 +20,12 @@ const ATTEMPTS = 15;
 export function generateJob(random: Random, name = "generated"): { readonly hcl: string } {
   const choose = chooser(random);
   return { hcl: new HclWriter(choose).file(name, sampleJob(choose, name)) };
+}
+
+/** As `generateJob`, in JSON. */
+export function generateJsonJob(random: Random, name = "generated"): string {
+  const choose = chooser(random);
+  return JSON.stringify(jobInJson(choose, name, sampleJob(choose, name)), null, choose.chance(0.5) ? 2 : undefined);
 }
 
 function sampleJob(choose: Chooser, name: string): Rec {
