@@ -121,11 +121,7 @@ export class Decisions {
           code: "already_resolved",
         });
       }
-      this.#connection.orm
-        .update(hookRuns)
-        .set({ resolution, resolvedBy: actor.name, resolvedAt: this.#connection.now() })
-        .where(eq(hookRuns.id, runId))
-        .run();
+      this.#hookRuns.resolve(runId, resolution, actor);
       this.#deployments.noteWithin(this.#deployments.require(run.deploymentId), {
         kind: "hook_resolved",
         actor,

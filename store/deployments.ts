@@ -1,15 +1,15 @@
-import { and, eq, inArray, sql } from "drizzle-orm";
 import { type Deployment, engineActor, type FrozenHook, type Move, type NewDeployment } from "../model/deployment.ts";
 import { ConflictError, NotFoundError } from "../model/errors.ts";
 import { activeStates, type DeploymentState, transition } from "../model/lifecycle.ts";
 import type { Connection } from "./connection.ts";
 import { isUniqueViolation } from "./errors.ts";
 import type { EventLog, NewEvent } from "./events.ts";
-import { preparedInsert } from "./insert.ts";
 import type { Outbox } from "./outbox.ts";
+import { rowQuery } from "./query.ts";
 import { deploymentQuery } from "./rows.ts";
-import { deploymentHooks, deployments, windowLifts } from "./schema.ts";
+import { deploymentHooks, deployments } from "./schema.ts";
 import { sealOf, storedJson } from "./sealed.ts";
+import { preparedInsert, preparedUpdate } from "./statements.ts";
 
 /** Columns that may change without a change of state. */
 export type DeploymentChange = Partial<
@@ -38,11 +38,12 @@ export class Deployments {
   readonly #events: EventLog;
   readonly #outbox: Outbox;
   readonly #byId;
-  readonly #updateState;
+  readonly #update;
   readonly #hasActive;
   readonly #newest;
   readonly #paused;
-  readonly #wish;
+  readonly #wishes;
+  readonly #useLift;
   readonly #insertRow;
   readonly #insertHookRow;
 
@@ -50,48 +51,23 @@ export class Deployments {
     this.#connection = connection;
     this.#events = events;
     this.#outbox = outbox;
-    const p = sql.placeholder;
-    const { orm } = connection;
-    this.#byId = deploymentQuery(connection.raw, "WHERE id = @id");
-    this.#insertRow = preparedInsert(connection.raw, deployments);
-    this.#insertHookRow = preparedInsert(connection.raw, deploymentHooks);
-    this.#wish = orm
-      .select({ wanted: deployments.notifyCompleted })
-      .from(deployments)
-      .where(eq(deployments.id, p("id")))
-      .prepare();
-    this.#paused = connection.raw.prepare<{ namespace: string; jobId: string }, { readonly one: number }>(
+    const { raw } = connection;
+    this.#byId = deploymentQuery(raw, "WHERE id = @id");
+    this.#insertRow = preparedInsert(raw, deployments);
+    this.#insertHookRow = preparedInsert(raw, deploymentHooks);
+    this.#update = preparedUpdate(raw, deployments, "id = ? AND version = ?");
+    this.#wishes = rowQuery(raw, deployments, ["notifyCompleted", "rescheduleIntentAt"], "WHERE id = @id");
+    this.#paused = raw.prepare<{ namespace: string; jobId: string }, { readonly one: number }>(
       "SELECT 1 AS one FROM job_pauses WHERE namespace = @namespace AND job_id = @jobId AND resumed_at IS NULL " +
         "UNION ALL SELECT 1 FROM nops_pauses WHERE resumed_at IS NULL LIMIT 1",
     );
-    this.#newest = connection.raw
+    this.#newest = raw
       .prepare<[string, string], string>("SELECT id FROM deployments WHERE namespace = ? AND job_id = ? ORDER BY id DESC LIMIT 1")
       .pluck();
-    this.#hasActive = orm
-      .select({ id: deployments.id })
-      .from(deployments)
-      .where(
-        and(
-          eq(deployments.namespace, p("namespace")),
-          eq(deployments.jobId, p("jobId")),
-          inArray(deployments.state, [...activeStates]),
-        ),
-      )
-      .prepare();
-    this.#updateState = orm
-      .update(deployments)
-      .set({
-        state: sql`${p("state")}`,
-        version: sql`${deployments.version} + 1`,
-        reason: sql`${p("reason")}`,
-        error: sql`${p("error")}`,
-        decidedBy: sql`${p("decidedBy")}`,
-        decidedAt: sql`${p("decidedAt")}`,
-        enteredAt: sql`${p("now")}`,
-        updatedAt: sql`${p("now")}`,
-      })
-      .where(and(eq(deployments.id, p("id")), eq(deployments.version, p("version"))))
-      .prepare();
+    this.#hasActive = raw.prepare<[string, string], unknown>(
+      ["SELECT 1 FROM deployments WHERE namespace = ? AND job_id = ? AND state IN (", activeList, ")"].join(""),
+    );
+    this.#useLift = raw.prepare<[string, string]>("DELETE FROM window_lifts WHERE namespace = ? AND job_id = ?");
   }
 
   /** See `CreationPort.create`. */
@@ -160,19 +136,7 @@ export class Deployments {
       enteredAt: now,
       updatedAt: now,
     };
-    this.#assertOne(
-      this.#updateState.run({
-        id: current.id,
-        version: current.version,
-        state: to,
-        reason: change.reason,
-        error: change.error ?? null,
-        decidedBy: change.decidedBy ?? null,
-        decidedAt: change.decidedAt ?? null,
-        now,
-      }),
-      current,
-    );
+    this.#write(current, change);
     const event = this.#events.append({ ...about(current), ...move, kind: "state", fromState: current.state, toState: to });
     this.#notify(current.id, to, event.seq);
     return { ...current, ...change, version: current.version + 1 };
@@ -180,24 +144,14 @@ export class Deployments {
 
   /** Writes columns that are not the state, with an event that names the state twice (operator §10.3). */
   changeWithin(current: Deployment, change: DeploymentChange, event: DeploymentEvent): Deployment {
-    const result = this.#connection.orm
-      .update(deployments)
-      .set({ ...change, version: current.version + 1, updatedAt: this.#connection.now() })
-      .where(and(eq(deployments.id, current.id), eq(deployments.version, current.version)))
-      .run();
-    this.#assertOne(result, current);
+    this.#write(current, { ...change, updatedAt: this.#connection.now() });
     this.noteWithin(current, event);
     return this.require(current.id);
   }
 
   /** When `retry --reschedule` was stored as an intent, if it was. */
   rescheduleIntentAt(id: string): string | undefined {
-    const row = this.#connection.orm
-      .select({ at: deployments.rescheduleIntentAt })
-      .from(deployments)
-      .where(eq(deployments.id, id))
-      .get();
-    return row?.at ?? undefined;
+    return this.#wishes.get({ id })?.rescheduleIntentAt;
   }
 
   /** Appends an event about a deployment that stays as it is. Gives the event's number. */
@@ -207,7 +161,7 @@ export class Deployments {
 
   #insert(input: NewDeployment): Deployment {
     // The index guards active rows only; one that is born failed must not hide an active one either.
-    if (input.state === "failed" && this.#hasActive.get({ namespace: input.namespace, jobId: input.jobId }) !== undefined) {
+    if (input.state === "failed" && this.#hasActive.get(input.namespace, input.jobId) !== undefined) {
       throw activeError(input);
     }
     this.#requireNewest(input);
@@ -240,7 +194,7 @@ export class Deployments {
       updatedAt: now,
     });
     for (const hook of hooks) this.#insertHook(id, hook);
-    if (windowLiftedBy !== undefined) this.#useLift(input);
+    if (windowLiftedBy !== undefined) this.#useLift.run(input.namespace, input.jobId);
     const created = this.require(id);
     this.#noteBirth(created, input);
     return created;
@@ -260,13 +214,6 @@ export class Deployments {
     this.#insertHookRow({ ...hook, deploymentId, spec, storedHash: sealOf(spec, hook.hash, hook.revisionId) });
   }
 
-  #useLift(input: NewDeployment): void {
-    this.#connection.orm
-      .delete(windowLifts)
-      .where(and(eq(windowLifts.namespace, input.namespace), eq(windowLifts.jobId, input.jobId)))
-      .run();
-  }
-
   /** The log reads as if every deployment had been `detected` first (operator §8.3 i). */
   #noteBirth(created: Deployment, input: NewDeployment): void {
     const base = { ...about(created), kind: "state", actor: engineActor, reason: input.reason, message: input.message };
@@ -281,15 +228,18 @@ export class Deployments {
   }
 
   #wantsCompleted(id: string): boolean {
-    const row = this.#wish.get({ id });
-    return row?.wanted === true;
+    return this.#wishes.get({ id })?.notifyCompleted === true;
   }
 
-  #assertOne(result: { readonly changes: number }, current: Deployment): void {
-    if (result.changes === 1) return;
+  /** Writes columns of a row that is still as it was read, and counts its version up. */
+  #write(current: Deployment, change: Partial<typeof deployments.$inferInsert>): void {
+    const { id, version } = current;
+    if (this.#update({ ...change, version: version + 1 }, id, version) === 1) return;
     throw new ConflictError(`deployment ${current.id} was written by somebody else`, { code: "stale_version" });
   }
 }
+
+const activeList = activeStates.map((state) => `'${state}'`).join(", ");
 
 function activeError(input: NewDeployment, cause?: unknown): ConflictError {
   return new ConflictError(`job ${input.namespace}/${input.jobId} already has an active deployment`, {

@@ -1,14 +1,18 @@
-import { and, asc, eq, sql } from "drizzle-orm";
+import { and, eq } from "drizzle-orm";
+import type { Instant } from "../model/clock.ts";
 import { type Actor, type Deployment, engineActor } from "../model/deployment.ts";
 import { ConflictError } from "../model/errors.ts";
 import type { Verdict } from "../model/facts.ts";
 import { type JobKey, jobKey, splitJobKey } from "../model/job-key.ts";
 import { isTerminal } from "../model/lifecycle.ts";
 import type { Connection } from "./connection.ts";
+import type { SqliteDatabase } from "./database.ts";
 import type { Deployments } from "./deployments.ts";
 import type { EventLog } from "./events.ts";
+import { membersOf, rowQuery } from "./query.ts";
 import { jobFiles, repositories, unknownRegistrations, verdicts, windowLifts } from "./schema.ts";
 import { storedJson } from "./sealed.ts";
+import { preparedInsert } from "./statements.ts";
 
 /** The keys that one file last declared; none when they are not known. */
 export interface JobFileKeys {
@@ -28,13 +32,13 @@ export class Detection {
     this.#connection = connection;
     this.#deployments = deployments;
     this.#events = events;
-    this.#saveVerdict = prepareSaveVerdict(connection);
-    this.#files = prepareFiles(connection);
+    this.#saveVerdict = prepareSaveVerdict(connection.raw);
+    this.#files = prepareFiles(connection.raw);
   }
 
   async saveVerdict(key: JobKey, verdict: Verdict): Promise<void> {
     this.#connection.write(() =>
-      this.#saveVerdict.run({
+      this.#saveVerdict({
         ...splitJobKey(key),
         ...verdict,
         diff: verdict.diff === undefined ? null : storedJson(verdict.diff),
@@ -121,13 +125,13 @@ export class Detection {
 
   async saveJobFiles(repository: string, commitSha: string, files: readonly JobFileKeys[]): Promise<void> {
     this.#connection.write(() => {
-      const { remove, insert } = this.#files;
+      const { remove, insert, lastGood } = this.#files;
       remove.run(repository);
       for (const { file, keys } of files) {
         if (keys.length === 0) insert.run(repository, file, "", "");
         for (const key of keys) insert.run(repository, file, splitJobKey(key).namespace, splitJobKey(key).jobId);
       }
-      this.#files.lastGood.run({ name: repository, lastGoodCommit: commitSha, updatedAt: this.#connection.now() });
+      lastGood.run(repository, commitSha, this.#connection.now());
     });
   }
 
@@ -169,56 +173,34 @@ export class Detection {
   }
 }
 
-function prepareSaveVerdict({ orm }: Connection) {
-  const p = sql.placeholder;
-  const values = {
-    specHash: p("specHash"),
-    targetHash: p("targetHash"),
-    jobModifyIndex: p("jobModifyIndex"),
-    drift: p("drift"),
-    diff: p("diff"),
-    failedPlacements: p("failedPlacements"),
-    warnings: p("warnings"),
-    plannedAt: p("plannedAt"),
-  };
-  return orm
-    .insert(verdicts)
-    .values({ namespace: p("namespace"), jobId: p("jobId"), ...values })
-    .onConflictDoUpdate({
-      target: [verdicts.namespace, verdicts.jobId],
-      set: {
-        specHash: sql`excluded.spec_hash`,
-        targetHash: sql`excluded.target_hash`,
-        jobModifyIndex: sql`excluded.job_modify_index`,
-        drift: sql`excluded.drift`,
-        diff: sql`excluded.diff`,
-        failedPlacements: sql`excluded.failed_placements`,
-        warnings: sql`excluded.warnings`,
-        plannedAt: sql`excluded.planned_at`,
-      },
-    })
-    .prepare();
+function prepareSaveVerdict(raw: SqliteDatabase) {
+  return preparedInsert(
+    raw,
+    verdicts,
+    [
+      "ON CONFLICT (namespace, job_id) DO UPDATE SET spec_hash = excluded.spec_hash, target_hash = excluded.target_hash,",
+      "job_modify_index = excluded.job_modify_index, drift = excluded.drift, diff = excluded.diff,",
+      "failed_placements = excluded.failed_placements, warnings = excluded.warnings, planned_at = excluded.planned_at",
+    ].join(" "),
+  );
 }
 
 /** What each look at a repository reads and writes. */
-function prepareFiles({ orm, raw }: Connection) {
-  const p = sql.placeholder;
+function prepareFiles(raw: SqliteDatabase) {
   return {
-    select: orm
-      .select()
-      .from(jobFiles)
-      .where(eq(jobFiles.repository, p("repository")))
-      .orderBy(asc(jobFiles.file), asc(jobFiles.namespace), asc(jobFiles.jobId))
-      .prepare(),
+    select: rowQuery(
+      raw,
+      jobFiles,
+      membersOf(jobFiles, "repository"),
+      "WHERE repository = @repository ORDER BY file, namespace, job_id",
+    ),
     remove: raw.prepare("DELETE FROM job_files WHERE repository = ?"),
     insert: raw.prepare("INSERT OR IGNORE INTO job_files (repository, file, namespace, job_id) VALUES (?, ?, ?, ?)"),
-    lastGood: orm
-      .insert(repositories)
-      .values({ name: p("name"), lastGoodCommit: p("lastGoodCommit"), updatedAt: p("updatedAt") })
-      .onConflictDoUpdate({
-        target: repositories.name,
-        set: { lastGoodCommit: sql`excluded.last_good_commit`, updatedAt: sql`excluded.updated_at` },
-      })
-      .prepare(),
+    lastGood: raw.prepare<[string, string, Instant]>(
+      [
+        "INSERT INTO repositories (name, last_good_commit, updated_at) VALUES (?, ?, ?)",
+        "ON CONFLICT (name) DO UPDATE SET last_good_commit = excluded.last_good_commit, updated_at = excluded.updated_at",
+      ].join(" "),
+    ),
   };
 }

@@ -1,12 +1,12 @@
 import { hash as digest } from "node:crypto";
-import { and, asc, desc, eq, gt, sql } from "drizzle-orm";
+import { desc } from "drizzle-orm";
 import type { Actor, EventRecord } from "../model/deployment.ts";
 import type { DeploymentState } from "../model/lifecycle.ts";
 import type { ReasonCode } from "../model/reasons.ts";
 import type { Connection } from "./connection.ts";
-import { preparedInsert } from "./insert.ts";
-import { toEvent } from "./rows.ts";
+import { membersOf, rowQuery } from "./query.ts";
 import { eventAnchors, events } from "./schema.ts";
+import { preparedInsert } from "./statements.ts";
 
 /** What the first event of a log follows. */
 export const genesisHash = "0".repeat(64);
@@ -68,21 +68,24 @@ export class EventLog {
   readonly #last;
   readonly #sequence;
   readonly #after;
+  readonly #ofDeployment;
+  readonly #entered;
 
   constructor(connection: Connection) {
     this.#connection = connection;
-    const { orm, raw } = connection;
-    const p = sql.placeholder;
+    const { raw } = connection;
     this.#insert = preparedInsert(raw, events);
     this.#last = raw.prepare<[], AuditHead>("SELECT id AS seq, hash FROM events ORDER BY id DESC LIMIT 1");
     this.#sequence = raw.prepare<[], number>("SELECT seq FROM sqlite_sequence WHERE name = 'events'").pluck();
-    this.#after = orm
-      .select()
-      .from(events)
-      .where(gt(events.id, sql`${p("after")}`))
-      .orderBy(asc(events.id))
-      .limit(p("limit"))
-      .prepare();
+    // A bare parameter as the limit would let SQLite plan the statement anew on each run.
+    this.#after = rowQuery(raw, events, membersOf(events), "WHERE id > @after ORDER BY id LIMIT @limit + 0");
+    this.#ofDeployment = rowQuery(raw, events, membersOf(events), "WHERE deployment_id = @deploymentId ORDER BY id");
+    this.#entered = rowQuery(
+      raw,
+      events,
+      membersOf(events),
+      "WHERE deployment_id = @deploymentId AND to_state = @state AND from_state IS NOT to_state ORDER BY id DESC LIMIT 1",
+    );
   }
 
   /** Appends to the chain. Only inside a transaction. */
@@ -119,18 +122,12 @@ export class EventLog {
 
   /** Up to `limit` events after `after`, oldest first: for followers and exports. */
   after(after: number, limit: number): readonly EventRecord[] {
-    return this.#after.all({ after, limit }).map(toEvent);
+    return this.#after.all({ after, limit });
   }
 
   /** Events of one deployment, oldest first. */
-  ofDeployment(id: string): readonly EventRecord[] {
-    return this.#connection.orm
-      .select()
-      .from(events)
-      .where(eq(events.deploymentId, id))
-      .orderBy(asc(events.id))
-      .all()
-      .map(toEvent);
+  ofDeployment(deploymentId: string): readonly EventRecord[] {
+    return this.#ofDeployment.all({ deploymentId });
   }
 
   /** The newest place from which the log was shortened by retention. */
@@ -140,15 +137,6 @@ export class EventLog {
 
   /** The event that began the present stay in a state; same-state events do not count. */
   entered(deploymentId: string, state: DeploymentState): EventRecord | undefined {
-    const row = this.#connection.orm
-      .select()
-      .from(events)
-      .where(
-        and(eq(events.deploymentId, deploymentId), eq(events.toState, state), sql`${events.fromState} IS NOT ${events.toState}`),
-      )
-      .orderBy(desc(events.id))
-      .limit(1)
-      .get();
-    return row === undefined ? undefined : toEvent(row);
+    return this.#entered.get({ deploymentId, state });
   }
 }

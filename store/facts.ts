@@ -1,4 +1,3 @@
-import { and, asc, desc, eq, inArray, isNull, sql } from "drizzle-orm";
 import type { Approval, Deployment, DeploymentSpec, FrozenHook, HookRun } from "../model/deployment.ts";
 import { NotFoundError } from "../model/errors.ts";
 import type { JobFacts, Verdict } from "../model/facts.ts";
@@ -6,18 +5,10 @@ import { type JobKey, jobKey, splitJobKey } from "../model/job-key.ts";
 import { activeStates, isTerminal } from "../model/lifecycle.ts";
 import type { JobSpec } from "../model/nomad.ts";
 import type { Connection } from "./connection.ts";
-import { deploymentQuery, toApproval, toHookRun, toLift, toPause } from "./rows.ts";
-import {
-  approvals,
-  deploymentHooks,
-  deployments,
-  hookRuns,
-  jobPauses,
-  nopsPauses,
-  unknownRegistrations,
-  verdicts,
-  windowLifts,
-} from "./schema.ts";
+import type { SqliteDatabase } from "./database.ts";
+import { membersOf, rowQuery } from "./query.ts";
+import { approvalQuery, deploymentQuery, hookRunQuery, pauseQuery } from "./rows.ts";
+import { deploymentHooks, deployments, jobPauses, nopsPauses, unknownRegistrations, verdicts, windowLifts } from "./schema.ts";
 import { checkSeal, parseStored } from "./sealed.ts";
 
 /** The reads that a pass starts from; see `FactsPort`. */
@@ -27,7 +18,7 @@ export class Facts {
 
   constructor(connection: Connection) {
     this.#connection = connection;
-    this.#statements = prepareFacts(connection);
+    this.#statements = prepareFacts(connection.raw);
   }
 
   async jobFacts(key: JobKey): Promise<JobFacts> {
@@ -36,16 +27,17 @@ export class Facts {
     return this.#connection.read(() => {
       const latest = s.latest.get(job);
       const completed = latest?.state === "completed" ? latest : s.completed.get(job);
+      const verdict = s.verdict.get(job);
       return {
         // Only the newest can be active: none is created beside an active one.
         active: latest === undefined || isTerminal(latest.state) ? undefined : latest,
         latest,
         latestCompleted: completed,
-        jobPause: mapped(s.jobPause.get(job), toPause),
-        globalPause: mapped(s.globalPause.get(), toPause),
-        lift: mapped(s.lift.get(job), toLift),
-        verdict: mapped(s.verdict.get(job), toVerdict),
-        policyFloor: latest === undefined ? undefined : s.floor.get(job)?.declared === "approval" ? "approval" : undefined,
+        jobPause: s.jobPause.get(job),
+        globalPause: s.globalPause.get(),
+        lift: s.lift.get(job),
+        verdict: verdict === undefined ? undefined : toVerdict(verdict),
+        policyFloor: latest !== undefined && s.floor.get(job)?.declaredPolicy === "approval" ? "approval" : undefined,
         unknownRegistered: s.unknown.get(job)?.specHash,
       };
     });
@@ -58,32 +50,24 @@ export class Facts {
   async deploymentSpec(id: string): Promise<DeploymentSpec> {
     const row = this.#connection.single(() => this.#statements.spec.get({ id }));
     if (row === undefined) throw new NotFoundError(`there is no deployment ${id}`, { code: "deployment_not_found" });
-    checkSeal(row.seal, `the stored spec of deployment ${id}`, row.spec, row.submission);
-    return { spec: parseStored<JobSpec>(row.spec), submission: parseStored<DeploymentSpec["submission"]>(row.submission) };
+    checkSeal(row.storedHash, `the stored spec of deployment ${id}`, row.jobSpec, row.submission);
+    return { spec: parseStored<JobSpec>(row.jobSpec), submission: parseStored<DeploymentSpec["submission"]>(row.submission) };
   }
 
   async frozenHooks(id: string): Promise<readonly FrozenHook[]> {
     const rows = this.#connection.single(() => this.#statements.frozenHooks.all({ id }));
-    return rows.map(({ deploymentId, spec, storedHash, ...rest }) => {
-      checkSeal(storedHash, `the stored hook ${rest.hookId} of deployment ${deploymentId}`, spec, rest.hash, rest.revisionId);
+    return rows.map(({ spec, storedHash, ...rest }) => {
+      checkSeal(storedHash, `the stored hook ${rest.hookId} of deployment ${id}`, spec, rest.hash, rest.revisionId);
       return { ...rest, spec: parseStored<JobSpec>(spec) };
     });
   }
 
   async hookRuns(id: string): Promise<readonly HookRun[]> {
-    return this.#connection.single(() => this.#statements.runs.all({ id }).map(toHookRun));
+    return this.#connection.single(() => this.#statements.runs.all({ id }));
   }
 
   async approvals(id: string): Promise<readonly Approval[]> {
-    return this.#connection.single(() =>
-      this.#connection.orm
-        .select()
-        .from(approvals)
-        .where(eq(approvals.deploymentId, id))
-        .orderBy(asc(approvals.id))
-        .all()
-        .map(toApproval),
-    );
+    return this.#connection.single(() => this.#statements.approvals.all({ id }));
   }
 
   async activeDeployments(): Promise<readonly Deployment[]> {
@@ -103,95 +87,69 @@ export class Facts {
   }
 
   async countAutomaticStarts(repository: string, commitSha: string): Promise<number> {
-    return this.#connection.single(() => this.#statements.starts.get({ repository, commitSha })?.count ?? 0);
+    return this.#connection.single(() => this.#statements.starts.get(repository, commitSha) ?? 0);
   }
 }
 
-function mapped<R, T>(row: R | undefined, map: (row: R) => T): T | undefined {
-  return row === undefined ? undefined : map(row);
-}
-
-function toVerdict(row: typeof verdicts.$inferSelect): Verdict {
-  const { namespace: _namespace, jobId: _jobId, diff, failedPlacements, ...rest } = row;
+function toVerdict(row: VerdictRow): Verdict {
+  const { diff, failedPlacements } = row;
   return {
-    ...rest,
-    diff: diff === null ? undefined : parseStored<NonNullable<Verdict["diff"]>>(diff),
+    ...row,
+    diff: diff === undefined ? undefined : parseStored<NonNullable<Verdict["diff"]>>(diff),
     failedPlacements: parseStored<Verdict["failedPlacements"]>(failedPlacements),
   };
 }
 
-function prepareFacts({ orm, raw }: Connection) {
-  const p = sql.placeholder;
-  const ofJob = and(eq(deployments.namespace, p("namespace")), eq(deployments.jobId, p("jobId")));
-  const newestOfJob = (condition: string) =>
-    deploymentQuery(raw, ["WHERE namespace = @namespace AND job_id = @jobId", condition, "ORDER BY id DESC LIMIT 1"].join(" "));
+type VerdictRow = NonNullable<ReturnType<ReturnType<typeof prepareJobState>["verdict"]["get"]>>;
+
+const ofJob = "WHERE namespace = @namespace AND job_id = @jobId";
+
+function prepareFacts(raw: SqliteDatabase) {
+  const newestOfJob = (condition: string) => deploymentQuery(raw, [ofJob, condition, "ORDER BY id DESC LIMIT 1"].join(" "));
   return {
-    ...prepareJobState({ orm }),
-    ...prepareOverviews({ orm }),
+    ...prepareJobState(raw),
+    ...prepareOverviews(raw),
     byId: deploymentQuery(raw, "WHERE id = @id"),
     latest: newestOfJob(""),
     completed: newestOfJob("AND state = 'completed'"),
     atCommit: newestOfJob("AND commit_sha = @commitSha"),
     active: deploymentQuery(raw, ["WHERE state IN (", activeList, ") ORDER BY id"].join("")),
-    // No LIMIT here: drizzle binds it as a parameter, for which SQLite plans the statement anew on every run (forty times the cost
-    // of the search). `get` stops at the first row anyway.
-    floor: orm
-      .select({ declared: deployments.declaredPolicy })
-      .from(deployments)
-      .where(and(ofJob, decidesFloor))
-      .orderBy(desc(deployments.id))
-      .prepare(),
-    spec: orm
-      .select({ spec: deployments.jobSpec, submission: deployments.submission, seal: deployments.storedHash })
-      .from(deployments)
-      .where(eq(deployments.id, p("id")))
-      .prepare(),
-    frozenHooks: orm
-      .select()
-      .from(deploymentHooks)
-      .where(eq(deploymentHooks.deploymentId, p("id")))
-      .orderBy(desc(deploymentHooks.phase), asc(deploymentHooks.position))
-      .prepare(),
-    runs: orm
-      .select()
-      .from(hookRuns)
-      .where(eq(hookRuns.deploymentId, p("id")))
-      .orderBy(desc(hookRuns.phase), asc(hookRuns.position))
-      .prepare(),
+    floor: rowQuery(raw, deployments, ["declaredPolicy"], [ofJob, "AND", decidesFloor, "ORDER BY id DESC LIMIT 1"].join(" ")),
+    spec: rowQuery(raw, deployments, ["jobSpec", "submission", "storedHash"], "WHERE id = @id"),
+    frozenHooks: rowQuery(
+      raw,
+      deploymentHooks,
+      membersOf(deploymentHooks, "deploymentId"),
+      "WHERE deployment_id = @id ORDER BY phase DESC, position",
+    ),
+    runs: hookRunQuery(raw, "WHERE deployment_id = @id ORDER BY phase DESC, position"),
+    approvals: approvalQuery(raw, "WHERE deployment_id = @id ORDER BY id"),
   };
 }
 
 const activeList = activeStates.map((state) => `'${state}'`).join(", ");
 
-function prepareOverviews({ orm }: Pick<Connection, "orm">) {
-  const p = sql.placeholder;
+function prepareOverviews(raw: SqliteDatabase) {
   return {
-    completedJobs: orm
-      .selectDistinct({ namespace: deployments.namespace, jobId: deployments.jobId })
-      .from(deployments)
-      .where(sql`${deployments.state} = 'completed'`)
-      .prepare(),
-    revisions: orm
-      .selectDistinct({ namespace: deployments.namespace, revisionId: deploymentHooks.revisionId })
-      .from(deployments)
-      .innerJoin(deploymentHooks, eq(deploymentHooks.deploymentId, deployments.id))
-      .where(inArray(deployments.state, [...activeStates]))
-      .prepare(),
+    completedJobs: raw.prepare<[], { readonly namespace: string; readonly jobId: string }>(
+      "SELECT DISTINCT namespace, job_id AS jobId FROM deployments WHERE state = 'completed'",
+    ),
+    revisions: raw.prepare<[], { readonly namespace: string; readonly revisionId: string }>(
+      [
+        "SELECT DISTINCT namespace, revision_id AS revisionId FROM deployments",
+        "INNER JOIN deployment_hooks ON deployment_hooks.deployment_id = deployments.id",
+        `WHERE state IN (${activeList})`,
+      ].join(" "),
+    ),
     // A person's retry and one that was replaced before it began are no automatic starts (design D32).
-    starts: orm
-      .select({ count: sql<number>`count(*)` })
-      .from(deployments)
-      .where(
-        and(
-          eq(deployments.repository, p("repository")),
-          eq(deployments.commitSha, p("commitSha")),
-          eq(deployments.policy, "auto"),
-          eq(deployments.birthState, "detected"),
-          isNull(deployments.retryOf),
-          sql`${deployments.state} <> 'superseded'`,
-        ),
+    starts: raw
+      .prepare<[string, string], number>(
+        [
+          "SELECT count(*) FROM deployments WHERE repository = ? AND commit_sha = ? AND policy = 'auto'",
+          "AND birth_state = 'detected' AND retry_of IS NULL AND state <> 'superseded'",
+        ].join(" "),
       )
-      .prepare(),
+      .pluck(),
   };
 }
 
@@ -199,36 +157,17 @@ function prepareOverviews({ orm }: Pick<Connection, "orm">) {
  * The newest deployment that tells which policy people have agreed to (design D31): one completed under `approval`, one completed
  * under `auto`, or one that git declares `auto` and that a person approved while the stricter policy still counted.
  */
-const decidesFloor = sql`(
-  (${deployments.declaredPolicy} = 'approval' AND ${deployments.state} = 'completed')
-  OR (${deployments.declaredPolicy} = 'auto' AND (
-    (${deployments.policy} = 'auto' AND ${deployments.state} = 'completed')
-    OR (${deployments.decidedBy} IS NOT NULL AND ${deployments.state} <> 'rejected'))))`;
+const decidesFloor = `(
+  (declared_policy = 'approval' AND state = 'completed')
+  OR (declared_policy = 'auto' AND (
+    (policy = 'auto' AND state = 'completed') OR (decided_by IS NOT NULL AND state <> 'rejected'))))`;
 
-function prepareJobState({ orm }: Pick<Connection, "orm">) {
-  const p = sql.placeholder;
+function prepareJobState(raw: SqliteDatabase) {
   return {
-    jobPause: orm
-      .select()
-      .from(jobPauses)
-      .where(and(eq(jobPauses.namespace, p("namespace")), eq(jobPauses.jobId, p("jobId")), isNull(jobPauses.resumedAt)))
-      .prepare(),
-    globalPause: orm.select().from(nopsPauses).where(isNull(nopsPauses.resumedAt)).prepare(),
-    lift: orm
-      .select()
-      .from(windowLifts)
-      .where(and(eq(windowLifts.namespace, p("namespace")), eq(windowLifts.jobId, p("jobId"))))
-      .prepare(),
-    verdict: orm
-      .select()
-      .from(verdicts)
-      .where(and(eq(verdicts.namespace, p("namespace")), eq(verdicts.jobId, p("jobId"))))
-      .prepare(),
-    unknown: orm
-      .select({ specHash: unknownRegistrations.specHash })
-      .from(unknownRegistrations)
-      .where(and(eq(unknownRegistrations.namespace, p("namespace")), eq(unknownRegistrations.jobId, p("jobId"))))
-      .orderBy(desc(unknownRegistrations.id))
-      .prepare(),
+    jobPause: pauseQuery(raw, jobPauses, [ofJob, "AND resumed_at IS NULL"].join(" ")),
+    globalPause: pauseQuery(raw, nopsPauses, "WHERE resumed_at IS NULL"),
+    lift: rowQuery(raw, windowLifts, membersOf(windowLifts), ofJob),
+    verdict: rowQuery(raw, verdicts, membersOf(verdicts, "namespace", "jobId"), ofJob),
+    unknown: rowQuery(raw, unknownRegistrations, ["specHash"], [ofJob, "ORDER BY id DESC LIMIT 1"].join(" ")),
   };
 }

@@ -1,14 +1,21 @@
-import { and, desc, eq, isNotNull, lt, sql } from "drizzle-orm";
 import type { Instant } from "../model/clock.ts";
-import { engineActor, type FrozenHook, type HookPhase, type HookRun, type HookRunState } from "../model/deployment.ts";
+import {
+  type Actor,
+  engineActor,
+  type FrozenHook,
+  type HookPhase,
+  type HookResolution,
+  type HookRun,
+  type HookRunState,
+} from "../model/deployment.ts";
 import { ConflictError, NotFoundError } from "../model/errors.ts";
 import type { ReasonCode } from "../model/reasons.ts";
 import type { Connection } from "./connection.ts";
 import type { Deployments } from "./deployments.ts";
 import type { EventLog } from "./events.ts";
-import { preparedInsert } from "./insert.ts";
-import { toHookRun } from "./rows.ts";
+import { hookRunQuery } from "./rows.ts";
 import { hookRuns } from "./schema.ts";
+import { preparedInsert, preparedUpdate } from "./statements.ts";
 
 /** Changes of a run that a pass may store. `searchingSince: null` ends the search. */
 export interface HookRunPatch {
@@ -32,26 +39,27 @@ export class HookRuns {
   readonly #events: EventLog;
   readonly #byPlace;
   readonly #byId;
+  readonly #endBefore;
   readonly #insert;
+  readonly #update;
 
   constructor(connection: Connection, deployments: Deployments, events: EventLog) {
     this.#connection = connection;
     this.#deployments = deployments;
     this.#events = events;
-    const p = sql.placeholder;
-    this.#insert = preparedInsert(connection.raw, hookRuns);
-    this.#byId = connection.orm
-      .select()
-      .from(hookRuns)
-      .where(eq(hookRuns.id, p("id")))
-      .prepare();
-    this.#byPlace = connection.orm
-      .select()
-      .from(hookRuns)
-      .where(
-        and(eq(hookRuns.deploymentId, p("deploymentId")), eq(hookRuns.phase, p("phase")), eq(hookRuns.position, p("position"))),
+    const { raw } = connection;
+    this.#insert = preparedInsert(raw, hookRuns);
+    this.#update = preparedUpdate(raw, hookRuns, "id = ?");
+    this.#byId = hookRunQuery(raw, "WHERE id = @id");
+    this.#byPlace = hookRunQuery(raw, "WHERE deployment_id = @deploymentId AND phase = @phase AND position = @position");
+    this.#endBefore = raw
+      .prepare<[string, HookPhase, number], Instant>(
+        [
+          "SELECT finished_at FROM hook_runs WHERE deployment_id = ? AND phase = ? AND position < ? AND finished_at IS NOT NULL",
+          "ORDER BY position DESC LIMIT 1",
+        ].join(" "),
       )
-      .prepare();
+      .pluck();
   }
 
   /** @throws ConflictError `not_allowed` when the deployment is not in this hook's phase. */
@@ -59,7 +67,7 @@ export class HookRuns {
     const { phase, position, hookId, revisionId, timeoutMs } = hook;
     return this.#connection.write(() => {
       const existing = this.#byPlace.get({ deploymentId, phase, position });
-      if (existing !== undefined) return toHookRun(existing);
+      if (existing !== undefined) return existing;
       const deployment = this.#deployments.require(deploymentId);
       if (deployment.state !== `${phase}_hook`) {
         throw new ConflictError(`deployment ${deploymentId} is ${deployment.state}, not in ${phase}_hook`, {
@@ -97,21 +105,8 @@ export class HookRuns {
    */
   async phaseStepStartedAt(deploymentId: string, phase: HookPhase, position: number): Promise<Instant> {
     return this.#connection.read(() => {
-      const before = this.#connection.orm
-        .select({ finishedAt: hookRuns.finishedAt })
-        .from(hookRuns)
-        .where(
-          and(
-            eq(hookRuns.deploymentId, deploymentId),
-            eq(hookRuns.phase, phase),
-            lt(hookRuns.position, position),
-            isNotNull(hookRuns.finishedAt),
-          ),
-        )
-        .orderBy(desc(hookRuns.position))
-        .limit(1)
-        .get();
-      if (before?.finishedAt !== undefined && before.finishedAt !== null) return before.finishedAt;
+      const before = this.#endBefore.get(deploymentId, phase, position);
+      if (before !== undefined) return before;
       const deployment = this.#deployments.require(deploymentId);
       if (deployment.state === `${phase}_hook`) return deployment.enteredAt;
       const entered = this.#events.entered(deploymentId, `${phase}_hook`);
@@ -124,24 +119,26 @@ export class HookRuns {
   require(id: string): HookRun {
     const row = this.#byId.get({ id });
     if (row === undefined) throw new NotFoundError(`there is no hook run ${id}`, { code: "hook_run_not_found" });
-    return toHookRun(row);
+    return row;
   }
 
   #store(current: HookRun, change: HookRunPatch): void {
     const text = (value: string | undefined): string | undefined =>
       value === undefined ? undefined : this.#connection.redact(value);
-    this.#connection.orm
-      .update(hookRuns)
-      .set({
-        state: change.state,
-        dispatchedJobId: change.dispatchedJobId ?? current.dispatchedJobId ?? null,
-        error: text(change.error) ?? current.error ?? null,
-        logTail: text(change.logTail) ?? current.logTail ?? null,
-        searchingSince: change.searchingSince === undefined ? (current.searchingSince ?? null) : change.searchingSince,
-        finishedAt: ended(change.state) ? this.#connection.now() : null,
-      })
-      .where(eq(hookRuns.id, current.id))
-      .run();
+    const written = {
+      state: change.state,
+      dispatchedJobId: change.dispatchedJobId,
+      error: text(change.error),
+      logTail: text(change.logTail),
+      searchingSince: change.searchingSince,
+      finishedAt: ended(change.state) ? this.#connection.now() : null,
+    };
+    this.#update(written, current.id);
+  }
+
+  /** A person's word on a run of unknown outcome. By whatever transaction is open. */
+  resolve(id: string, resolution: HookResolution, actor: Actor): void {
+    this.#update({ resolution, resolvedBy: actor.name, resolvedAt: this.#connection.now() }, id);
   }
 
   #note(current: HookRun, change: HookRunPatch): void {

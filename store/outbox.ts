@@ -2,9 +2,9 @@ import { and, asc, eq, inArray, lte, sql } from "drizzle-orm";
 import { type Instant, toInstant } from "../model/clock.ts";
 import type { Deployment } from "../model/deployment.ts";
 import type { Connection } from "./connection.ts";
-import { preparedInsert } from "./insert.ts";
 import { deploymentColumns, toDeployment } from "./rows.ts";
 import { deployments, notifications } from "./schema.ts";
+import { preparedInsert } from "./statements.ts";
 
 /** What people are told without asking (operator §23). */
 export type NotificationKind = "pending_approval" | "failed" | "promotion_wait" | "completed";

@@ -1,15 +1,8 @@
 import { getTableColumns } from "drizzle-orm";
 import type { Approval, Deployment, EventRecord, HookRun, Pause, WindowLift } from "../model/deployment.ts";
 import type { SqliteDatabase } from "./database.ts";
-import {
-  type approvals,
-  deployments,
-  type events,
-  type hookRuns,
-  type jobPauses,
-  type nopsPauses,
-  type windowLifts,
-} from "./schema.ts";
+import { membersOf, type RowQuery, rowQuery, type WithoutNulls } from "./query.ts";
+import { approvals, deployments, type events, hookRuns, type jobPauses, type nopsPauses, type windowLifts } from "./schema.ts";
 
 // The spec, the diff and the author's address are read only by whom needs them.
 const {
@@ -29,6 +22,10 @@ const {
 /** The columns that make a `Deployment`. */
 export const deploymentColumns = light;
 
+const deploymentMembers = Object.keys(light) as (keyof typeof light)[];
+const approvalMembers = membersOf(approvals, "id", "accessorId");
+const hookRunMembers = membersOf(hookRuns, "resolvedAt");
+
 /** Row types with `null`, as SQLite has it, where the model has `undefined`. */
 type FullRow = typeof deployments.$inferSelect;
 export type DeploymentRow = Pick<FullRow, keyof typeof light>;
@@ -37,36 +34,24 @@ export function toDeployment(row: DeploymentRow): Deployment {
   return withoutNulls(row);
 }
 
-const booleans = Object.entries(light).flatMap(([name, column]) => (column.dataType === "boolean" ? [name] : []));
-const lightList = Object.entries(light)
-  .map(([name, column]) => `${column.name} AS ${name}`)
-  .join(", ");
-
-/** A prepared query for whole deployments. */
-export interface DeploymentQuery {
-  get(parameters?: Readonly<Record<string, unknown>>): Deployment | undefined;
-  all(parameters?: Readonly<Record<string, unknown>>): readonly Deployment[];
+/** Prepares a query for whole deployments; see `rowQuery`. */
+export function deploymentQuery(database: SqliteDatabase, end: string): RowQuery<Deployment> {
+  return rowQuery(database, deployments, deploymentMembers, end);
 }
 
-/**
- * Prepares `SELECT … FROM deployments` with a fixed end such as `WHERE id = @id`. Every pass and every move begins with one of
- * these, and a store prepares several of them, so the text is put together once and the rows are not mapped twice.
- */
-export function deploymentQuery(database: SqliteDatabase, end: string): DeploymentQuery {
-  const text = ["SELECT", lightList, "FROM deployments", end].join(" ");
-  const statement = database.prepare<[Readonly<Record<string, unknown>>], DeploymentRow>(text);
-  const toModel = (row: DeploymentRow): Deployment => {
-    const members = row as unknown as Record<string, unknown>;
-    for (const name of booleans) members[name] = members[name] === 1;
-    return withoutNulls(row);
-  };
-  return {
-    get(parameters = {}) {
-      const row = statement.get(parameters);
-      return row === undefined ? undefined : toModel(row);
-    },
-    all: (parameters = {}) => statement.all(parameters).map(toModel),
-  };
+/** Prepares a query for approvals. */
+export function approvalQuery(database: SqliteDatabase, end: string): RowQuery<Approval> {
+  return rowQuery(database, approvals, approvalMembers, end);
+}
+
+/** Prepares a query for pauses of jobs or of everything. */
+export function pauseQuery(database: SqliteDatabase, table: typeof jobPauses | typeof nopsPauses, end: string): RowQuery<Pause> {
+  return rowQuery(database, table, ["pausedBy", "pausedAt", "reason", "resumedBy", "resumedAt"], end);
+}
+
+/** Prepares a query for whole hook runs. */
+export function hookRunQuery(database: SqliteDatabase, end: string): RowQuery<HookRun> {
+  return rowQuery(database, hookRuns, hookRunMembers, end);
 }
 
 export function toHookRun(row: typeof hookRuns.$inferSelect): HookRun {
@@ -91,8 +76,6 @@ export function toPause(row: typeof nopsPauses.$inferSelect | typeof jobPauses.$
 export function toLift(row: typeof windowLifts.$inferSelect): WindowLift {
   return row;
 }
-
-type WithoutNulls<T> = { readonly [K in keyof T]: null extends T[K] ? Exclude<T[K], null> | undefined : T[K] };
 
 /** A row with `undefined` in place of each `null`. The row is fresh from the database and belongs to the caller. */
 function withoutNulls<T extends object>(row: T): WithoutNulls<T> {

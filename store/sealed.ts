@@ -1,15 +1,21 @@
-import { canonicalize } from "json-canonicalize";
+import { type CanonicalRules, canonicalText } from "../model/canonical.ts";
 import { TerminalError } from "../model/errors.ts";
 import { sha256 } from "../model/hash.ts";
 
 const wholeNumber = "$integer";
+
+const rules: CanonicalRules = {
+  omits: () => false,
+  bigint: (value) => `{"${wholeNumber}":"${value}"}`,
+  deepest: Number.POSITIVE_INFINITY,
+};
 
 /**
  * Text of a value as it is stored: RFC 8785, nothing left out. Integers beyond 2^53 (bigint) are kept exactly, as
  * `{"$integer": "DIGITS"}`.
  */
 export function storedJson(value: unknown): string {
-  return canonicalize(withBigints(value));
+  return canonicalText(value, rules);
 }
 
 /** The value of a stored text. */
@@ -33,15 +39,6 @@ export function checkSeal(seal: string, what: string, ...texts: readonly string[
     code: "integrity",
     hint: "look into the audit log, restore a backup, or retry the deployment",
   });
-}
-
-function withBigints(value: unknown): unknown {
-  if (typeof value === "bigint") return { [wholeNumber]: value.toString() };
-  if (typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) return value.map(withBigints);
-  const result: Record<string, unknown> = Object.create(null);
-  for (const [name, member] of Object.entries(value)) if (member !== undefined) result[name] = withBigints(member);
-  return result;
 }
 
 function revive(_name: string, value: unknown): unknown {
