@@ -1,6 +1,5 @@
-import { createHash } from "node:crypto";
-import { canonicalize } from "json-canonicalize";
-import { TerminalError } from "./errors.ts";
+import { hash } from "node:crypto";
+import { type CanonicalRules, canonicalText } from "./canonical.ts";
 import type { JobSpec } from "./nomad.ts";
 
 /** Deepest nesting that is hashed. Job files stay below 30; what goes deeper is an attack on recursive walkers (reliability finding 9). */
@@ -23,24 +22,11 @@ export const serverFields: ReadonlySet<string> = new Set([
   "DispatchIdempotencyToken",
 ]);
 
-/**
- * A value as it enters a hash: members that are null, undefined, `[]` or `{}` are left out, so that a Nomad which begins to
- * answer a new unset field changes nothing (design D4). An object that only *became* empty stays: `connect { sidecar_service {} }`
- * is not the same job as one without `connect`. Elements of lists are never left out, since their place counts.
- * @throws TerminalError `too_deep` beyond 200 levels.
- */
-export function withoutUnset(value: unknown, depth = 0): unknown {
-  if (depth > deepest) throw new TerminalError("the job is nested too deeply to be compared", { code: "too_deep" });
-  if (typeof value === "bigint") return `${value}n`;
-  if (typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) return value.map((element) => withoutUnset(element, depth + 1));
-  const result: Record<string, unknown> = Object.create(null);
-  for (const [name, member] of Object.entries(value)) {
-    if (isUnset(member)) continue;
-    result[name] = withoutUnset(member, depth + 1);
-  }
-  return result;
-}
+const rules: CanonicalRules = {
+  omits: isUnset,
+  bigint: (value) => `"${value}n"`,
+  deepest,
+};
 
 function isUnset(value: unknown): boolean {
   if (value === null || value === undefined) return true;
@@ -48,14 +34,19 @@ function isUnset(value: unknown): boolean {
   return Array.isArray(value) ? value.length === 0 : Object.keys(value).length === 0;
 }
 
-/** RFC 8785 text of a value after `withoutUnset`. Equal for values that differ only in member order and in unset members. */
+/**
+ * A value's text as it enters a hash: RFC 8785, without the members that are null, undefined, `[]` or `{}`, so that a Nomad which
+ * begins to answer a new unset field changes nothing (design D4). An object that only *became* empty stays:
+ * `connect { sidecar_service {} }` is not the same job as one without `connect`.
+ * @throws TerminalError `too_deep` beyond 200 levels.
+ */
 export function canonicalJson(value: unknown): string {
-  return canonicalize(withoutUnset(value));
+  return canonicalText(value, rules);
 }
 
 /** Hex SHA-256 of a text in UTF-8 or of bytes. */
 export function sha256(data: string | Uint8Array): string {
-  return createHash("sha256").update(data).digest("hex");
+  return hash("sha256", data);
 }
 
 /** A copy of a job without the fields that the server keeps beside it. */
