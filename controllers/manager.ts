@@ -29,9 +29,6 @@ export function createOperator(deps: OperatorDeps): Operator {
     start: () => run.start(),
     stop: (graceMs) => run.stop(graceMs),
     fetch: (repository, accept) => run.fetch(repository, accept),
-    get mode() {
-      return parts.mode.current;
-    },
     setMode: (mode) => run.setMode(mode),
     ...decisionsOf(parts.decisions),
     jobs: () => queries.jobs(),

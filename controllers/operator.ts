@@ -23,7 +23,6 @@ export interface Operator {
   stop(graceMs: number): Promise<void>;
   /** Looks at a repository (or all) now. `accept`: a commit that loses most jobs may take effect (design D32). @throws NotFoundError */
   fetch(repository?: string, accept?: Actor): void;
-  readonly mode: OperatorMode;
   /** A person accepted a restored database, or the standby became the one. */
   setMode(mode: OperatorMode): void;
   /** @throws see `approval.ts`: RefusedError `stale_approval` when git or the live job moved, after that was recorded. */

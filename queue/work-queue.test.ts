@@ -18,9 +18,9 @@ function open(concurrency = 1) {
   const queue = new WorkQueue<string>({
     clock,
     concurrency,
-    handle: (key, signal) => {
+    handle: (key, stopping) => {
       started.push(key);
-      signals.push(signal);
+      signals.push(stopping());
       return new Promise<void>((resolve) => {
         const finish = (): void => {
           holders.splice(holders.indexOf(held), 1);

@@ -35,22 +35,24 @@ export class WorkQueue<K> {
   private readonly entries = new Map<K, Entry>();
   private readonly held = new Set<K>();
   private readonly clock: Clock;
-  private readonly handle: (key: K, signal: AbortSignal) => Promise<void>;
+  private readonly handle: (key: K, stopping: () => AbortSignal) => Promise<void>;
   private readonly abort = new AbortController();
+  private stopping: AbortSignal | undefined;
   private serial = 0;
   private draining = false;
 
-  /** `handle` is called with each ready key, at most `concurrency` at a time and never twice at once for one key. It must not throw. */
+  /**
+   * `handle` is called with each ready key, at most `concurrency` at a time and never twice at once for one key. It must not throw.
+   * `stopping` gives the signal that aborts when draining takes too long.
+   */
   constructor(options: {
     readonly clock: Clock;
     readonly concurrency: number;
-    readonly handle: (key: K, signal: AbortSignal) => Promise<void>;
+    readonly handle: (key: K, stopping: () => AbortSignal) => Promise<void>;
   }) {
     this.clock = options.clock;
     this.handle = options.handle;
     this.places = new PQueue({ concurrency: options.concurrency });
-    // Every pass that runs listens to it, and more than ten at once are no leak.
-    setMaxListeners(0, this.abort.signal);
   }
 
   /** Asks for a pass over the key. Ignored once draining. */
@@ -100,6 +102,15 @@ export class WorkQueue<K> {
     cut.cancel();
   }
 
+  private readonly stopSignal = (): AbortSignal => {
+    if (this.stopping === undefined) {
+      this.stopping = this.abort.signal;
+      // Every pass that asks listens to it, and more than ten at once are no leak.
+      setMaxListeners(0, this.stopping);
+    }
+    return this.stopping;
+  };
+
   private place(key: K, entry: Entry): void {
     this.entries.set(key, entry);
     if (this.held.has(key)) return;
@@ -124,7 +135,7 @@ export class WorkQueue<K> {
     this.entries.delete(key);
     this.held.add(key);
     try {
-      await this.handle(key, this.abort.signal);
+      await this.handle(key, this.stopSignal);
     } finally {
       this.held.delete(key);
       const again = this.entries.get(key);

@@ -52,3 +52,25 @@ it("tells a pass that its time is over, and reports its length", async () => {
   await everythingSettled();
   expect(reports).toEqual([{ loop: "slow", ending: "settled", durationMs: 5_000 }]);
 });
+
+it("tells a pass that asks for its signal only after the loop has stopped", async () => {
+  const clock = new FakeClock(0);
+  let aborted = false;
+  const loop = startLoop<string>(
+    {
+      name: "late",
+      reconcile: async (_key, pass) => {
+        await clock.sleep(2_000);
+        aborted = pass.signal.aborted;
+        return settled;
+      },
+    },
+    options(clock),
+  );
+  loop.add("a");
+  await everythingSettled();
+  const drained = loop.drain(1_000);
+  await clock.advance(2_000);
+  await drained;
+  expect(aborted).toBe(true);
+});

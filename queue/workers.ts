@@ -42,62 +42,117 @@ export interface Loop<K> {
 
 /** Starts the loop of a reconciler. Whatever a pass throws becomes a log line, a count and a delay, never the end of the loop (S68). */
 export function startLoop<K>(reconciler: Reconciler<K>, options: LoopOptions): Loop<K> {
-  const failures = new Backoff<K>(options.backoff ?? defaultBackoff, options.random);
-  const conflicts = new Backoff<K>({ baseMs: 10, maxMs: 5_000, jitter: 0.5 }, options.random);
-  let serial = 0;
-  let lastPassAt: number | undefined;
-  const queue = new WorkQueue<K>({ clock: options.clock, concurrency: options.concurrency, handle: handleKey });
+  return new ReconcilerLoop(reconciler, options);
+}
 
-  async function handleKey(key: K, stopping: AbortSignal): Promise<void> {
-    serial += 1;
-    const begun = options.clock.now();
-    const id = `${reconciler.name}-${serial}`;
-    const log = options.log.child({ loop: reconciler.name, pass: id, key: String(key) });
-    const outcome = await guardedPass(reconciler, key, { id, log }, stopping, options);
-    const ending = settle(queue, { failures, conflicts }, key, outcome);
-    lastPassAt = options.clock.now();
-    logEnding(log, ending, outcome, failures.count(key));
-    options.onPass?.({ loop: reconciler.name, ending, durationMs: lastPassAt - begun });
+class ReconcilerLoop<K> implements Loop<K> {
+  lastPassAt: number | undefined;
+  private readonly reconciler: Reconciler<K>;
+  private readonly options: LoopOptions;
+  private readonly queue: WorkQueue<K>;
+  private readonly failures: Backoff<K>;
+  private readonly conflicts: Backoff<K>;
+  private serial = 0;
+
+  constructor(reconciler: Reconciler<K>, options: LoopOptions) {
+    const { clock, concurrency, random } = options;
+    this.reconciler = reconciler;
+    this.options = options;
+    this.failures = new Backoff<K>(options.backoff ?? defaultBackoff, random);
+    this.conflicts = new Backoff<K>({ baseMs: 10, maxMs: 5_000, jitter: 0.5 }, random);
+    this.queue = new WorkQueue<K>({ clock, concurrency, handle: (key, stopping) => this.handle(key, stopping) });
   }
 
-  return {
-    name: reconciler.name,
-    add: (key, add) => queue.add(key, add),
-    has: (key) => queue.has(key),
-    get waiting() {
-      return queue.waiting;
-    },
-    get running() {
-      return queue.running;
-    },
-    get failing() {
-      return failures.size;
-    },
-    get lastPassAt() {
-      return lastPassAt;
-    },
-    drain: (graceMs) => queue.drain(graceMs),
-  };
+  get name(): string {
+    return this.reconciler.name;
+  }
+
+  get waiting(): number {
+    return this.queue.waiting;
+  }
+
+  get running(): number {
+    return this.queue.running;
+  }
+
+  get failing(): number {
+    return this.failures.size;
+  }
+
+  add(key: K, add?: AddOptions): void {
+    this.queue.add(key, add);
+  }
+
+  has(key: K): boolean {
+    return this.queue.has(key);
+  }
+
+  drain(graceMs: number): Promise<void> {
+    return this.queue.drain(graceMs);
+  }
+
+  private async handle(key: K, stopping: () => AbortSignal): Promise<void> {
+    const { reconciler, options, failures, conflicts } = this;
+    this.serial += 1;
+    const begun = options.clock.now();
+    const id = `${reconciler.name}-${this.serial}`;
+    const log = options.log.child({ loop: reconciler.name, pass: id, key: String(key) });
+    const outcome = await guardedPass(reconciler, key, new RunningPass(id, log, stopping), options);
+    const ending = settle(this.queue, { failures, conflicts }, key, outcome);
+    const ended = options.clock.now();
+    this.lastPassAt = ended;
+    logEnding(log, ending, outcome, failures.count(key));
+    options.onPass?.({ loop: reconciler.name, ending, durationMs: ended - begun });
+  }
 }
 
 async function guardedPass<K>(
   reconciler: Reconciler<K>,
   key: K,
-  pass: Omit<Pass, "signal">,
-  stopping: AbortSignal,
+  pass: RunningPass,
   options: LoopOptions,
 ): Promise<Result | Error> {
-  const deadline = new AbortController();
-  const onStop = (): void => deadline.abort(stopping.reason);
-  stopping.addEventListener("abort", onStop, { once: true });
-  const timer = options.clock.setTimer(options.deadlineMs ?? 120_000, () => deadline.abort(new Error("the pass took too long")));
+  const timer = options.clock.setTimer(options.deadlineMs ?? 120_000, () => pass.abort(new Error("the pass took too long")));
   try {
-    return await reconciler.reconcile(key, { ...pass, signal: deadline.signal });
+    return await reconciler.reconcile(key, pass);
   } catch (error) {
     return error instanceof Error ? error : new Error(messageOf(error));
   } finally {
     timer.cancel();
-    stopping.removeEventListener("abort", onStop);
+    pass.release();
+  }
+}
+
+/** A pass whose signal is made when it is first asked for: few ask, and a signal costs more than the rest of a short pass. */
+class RunningPass implements Pass {
+  readonly id: string;
+  readonly log: Log;
+  private readonly own = new AbortController();
+  private readonly stopping: () => AbortSignal;
+  private followed: AbortSignal | undefined;
+  private readonly onStop = (): void => this.own.abort(this.followed?.reason);
+
+  constructor(id: string, log: Log, stopping: () => AbortSignal) {
+    this.id = id;
+    this.log = log;
+    this.stopping = stopping;
+  }
+
+  get signal(): AbortSignal {
+    if (this.followed === undefined) {
+      this.followed = this.stopping();
+      if (this.followed.aborted) this.onStop();
+      else this.followed.addEventListener("abort", this.onStop, { once: true });
+    }
+    return this.own.signal;
+  }
+
+  abort(reason: Error): void {
+    this.own.abort(reason);
+  }
+
+  release(): void {
+    this.followed?.removeEventListener("abort", this.onStop);
   }
 }
 
