@@ -41,6 +41,22 @@ describe("VirtualClock", () => {
     expect([fired, clock.untilNext()]).toEqual([false, undefined]);
   });
 
+  it("keeps its order when most timers are cancelled, and forgets what those held", () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 0, max: 20 }), { minLength: 200, maxLength: 300 }), fc.nat(9), (delays, kept) => {
+        const clock = new VirtualClock(0);
+        const fired: [number, number][] = [];
+        const timers = delays.map((delay, i) => clock.setTimer(delay, () => fired.push([clock.now(), i])));
+        const stays = (i: number): boolean => i % 10 === kept;
+        for (const [i, timer] of timers.entries()) if (!stays(i)) timer.cancel();
+        clock.advance(20);
+        const wanted = delays.map((delay, i): [number, number] => [delay, i]).filter(([, i]) => stays(i));
+        expect(fired).toEqual(wanted.sort(([a, i], [b, j]) => a - b || i - j));
+      }),
+      { numRuns: 30 },
+    );
+  });
+
   it("sleeps until its time has come, or the signal says otherwise", async () => {
     const clock = new VirtualClock(0);
     const abort = new AbortController();

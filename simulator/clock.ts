@@ -3,9 +3,12 @@ import type { Clock, Timer } from "../model/clock.ts";
 interface Pending {
   readonly at: number;
   readonly order: number;
-  readonly fn: () => void;
-  live: boolean;
+  /** Gone when the timer was cancelled, with all that it held. */
+  fn: (() => void) | undefined;
 }
+
+/** Fewer cancelled timers than this stay in the heap until their time has come. */
+const fewCancelled = 64;
 
 /**
  * A clock that stands still until it is told to go on (design D22). Timers that are due at the same millisecond fire in
@@ -14,7 +17,8 @@ interface Pending {
 export class VirtualClock implements Clock {
   #now: number;
   #order = 0;
-  readonly #heap: Pending[] = [];
+  #heap: Pending[] = [];
+  #cancelled = 0;
 
   /** `start` in milliseconds since the epoch. */
   constructor(start: number = Date.UTC(2030, 0, 1)) {
@@ -26,11 +30,14 @@ export class VirtualClock implements Clock {
   }
 
   setTimer(ms: number, fn: () => void): Timer {
-    const pending: Pending = { at: this.#now + Math.max(0, ms), order: this.#order++, fn, live: true };
+    const pending: Pending = { at: this.#now + Math.max(0, ms), order: this.#order++, fn };
     push(this.#heap, pending);
     return {
       cancel: () => {
-        pending.live = false;
+        if (pending.fn === undefined) return;
+        pending.fn = undefined;
+        this.#cancelled += 1;
+        if (this.#cancelled > fewCancelled && this.#cancelled > this.#heap.length / 2) this.#sweep();
       },
     };
   }
@@ -41,7 +48,7 @@ export class VirtualClock implements Clock {
 
   /** Milliseconds until the next timer, or undefined when none is set. */
   untilNext(): number | undefined {
-    while (this.#heap[0] !== undefined && !this.#heap[0].live) pop(this.#heap);
+    while (this.#heap[0] !== undefined && this.#heap[0].fn === undefined) this.#pop(this.#heap[0]);
     return this.#heap[0] === undefined ? undefined : Math.max(0, this.#heap[0].at - this.#now);
   }
 
@@ -51,12 +58,27 @@ export class VirtualClock implements Clock {
     for (;;) {
       const next = this.#heap[0];
       if (next === undefined || next.at > end) break;
-      pop(this.#heap);
-      if (!next.live) continue;
+      const fn = this.#pop(next);
+      if (fn === undefined) continue;
       this.#now = Math.max(this.#now, next.at);
-      next.fn();
+      fn();
     }
     this.#now = end;
+  }
+
+  /** Takes the first timer out. Gives what it does, unless it was cancelled. */
+  #pop(first: Pending): (() => void) | undefined {
+    pop(this.#heap);
+    const { fn } = first;
+    if (fn === undefined) this.#cancelled -= 1;
+    first.fn = undefined;
+    return fn;
+  }
+
+  /** Makes the heap anew without what was cancelled. A list in order is a heap. */
+  #sweep(): void {
+    this.#heap = this.#heap.filter((each) => each.fn !== undefined).sort((a, b) => (before(a, b) ? -1 : 1));
+    this.#cancelled = 0;
   }
 }
 
