@@ -93,7 +93,7 @@ describe("createJobFileReader", () => {
     expect(paths(found)).toEqual(["good.hcl"]);
     const broken = told(found.broken).join("\n");
     expect(broken).toMatch(/^bad\.nomad\.json:2 is meant as a job in JSON, but is no valid JSON$/m);
-    expect(broken).toMatch(/^big\.hcl passed over: it is larger than 1 MiB$/m);
+    expect(broken).toMatch(/^big\.hcl passed over: it is larger than 1 MiB; make it smaller, or name it under ignore$/m);
     expect(broken).toMatch(/^half\.nomad:\d+ /m);
     expect(broken).toMatch(/^latin\.nomad is no UTF-8 text$/m);
     expect(broken).toMatch(/^levant\.nomad:2 .*Nomad Pack or Levant/m);
@@ -101,7 +101,7 @@ describe("createJobFileReader", () => {
     expect(broken).toMatch(/^two\.hcl:\d+ .*one job/m);
     expect(told(found.warnings)).toEqual([
       "data.json passed over: is a pointer of Git LFS, whose content git does not hold; commit the file itself",
-      "dump.json passed over: it is larger than 1 MiB",
+      "dump.json passed over: it is larger than 1 MiB; make it smaller, or name it under ignore",
     ]);
   });
 
@@ -156,7 +156,9 @@ describe("createJobFileReader", () => {
       "all.hcl": '\nknown = "1"\nstray = "2"\n',
     });
     expect(paths(found)).toEqual(["b.hcl"]);
-    expect(told(found.broken)).toEqual(['a.hcl:2 variable "missing" has no default, and no value is set for it']);
+    expect(told(found.broken)).toEqual([
+      'a.hcl:2 variable "missing" has no default, and no value is set for it; var_files, variables, or a .vars.hcl beside the file can',
+    ]);
     expect(told(found.files[0]?.issues ?? []).join()).toContain('b.vars.hcl:1: a value is set for variable "other"');
     expect(told(found.warnings)).toEqual([
       "none.hcl var_files names it, but the commit has no such file",

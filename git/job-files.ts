@@ -167,7 +167,7 @@ class CommitContent {
       const issue: FileIssue = {
         severity: meant ? "error" : "warn",
         file: file.path,
-        message: "passed over: it is larger than 1 MiB",
+        message: "passed over: it is larger than 1 MiB; make it smaller, or name it under ignore",
       };
       return { ...nothing, outcome: meant ? { kind: "broken", issues: [issue] } : { kind: "passed_over", warning: issue } };
     }

@@ -50,7 +50,13 @@ describe("merging", () => {
 
   it("names what is missing, with the line of the declaration", () => {
     expect(mergeVariables(declare(DECLARED), [], "web.nomad").problems).toEqual([
-      { severity: "error", file: "web.nomad", line: 5, message: 'variable "n" has no default, and no value is set for it' },
+      {
+        severity: "error",
+        file: "web.nomad",
+        line: 5,
+        message:
+          'variable "n" has no default, and no value is set for it; var_files, variables, or a .vars.hcl beside the file can',
+      },
     ]);
   });
 

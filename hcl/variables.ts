@@ -144,7 +144,7 @@ export function mergeVariables(
       if (problem === undefined) values.set(variable.name, assignment.value);
       else problems.push(problem);
     } else if (!variable.hasDefault) {
-      const message = `variable "${variable.name}" has no default, and no value is set for it`;
+      const message = `variable "${variable.name}" has no default, and no value is set for it; var_files, variables, or a .vars.hcl beside the file can`;
       problems.push(problemAt(variable.range, message));
     }
   }

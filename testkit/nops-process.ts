@@ -17,6 +17,8 @@ export interface Finished {
 export interface StartOptions {
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** Runs as this user, for tests that may run as root. */
+  readonly uid?: number;
 }
 
 export interface NopsProcess {
@@ -45,6 +47,7 @@ export function startNopsProcess(args: readonly string[], options: StartOptions 
   const child = spawn(process.execPath, [program, ...args], {
     cwd: options.cwd,
     env: environment(options.env ?? {}),
+    ...(options.uid === undefined ? {} : { uid: options.uid, gid: options.uid }),
     stdio: ["ignore", "pipe", "pipe"],
   });
   return track(child);

@@ -1,6 +1,7 @@
 /** A commit of a checkout, found by whatever name a person gives it. */
 import * as fs from "node:fs";
 import git from "isomorphic-git";
+import { GitError } from "../../git/git-error.ts";
 import { findGitDirectory } from "../../git/local-repository.ts";
 import { type ObjectStore, openObjectStore } from "../../git/objects.ts";
 import { toInstant } from "../../model/clock.ts";
@@ -14,9 +15,12 @@ export interface CommitContent {
   readonly commit: Commit;
 }
 
-/** @throws CommandError when there is no such commit; GitError when the folder is no repository. */
+/** @throws CommandError when there is no such commit or the folder is no repository; GitError for a kind that cannot be read. */
 export async function openCommit(folder: string, ref: string): Promise<CommitContent> {
-  const gitdir = await findGitDirectory(folder);
+  const gitdir = await findGitDirectory(folder).catch((error: unknown) => {
+    if (!(error instanceof GitError) || error.kind !== "not_found") throw error;
+    throw new CommandError(exitCodes.notFound, error.message, "name a git checkout, or run the command inside one");
+  });
   const oid = await resolveCommit(gitdir, ref);
   if (oid === undefined)
     throw new CommandError(exitCodes.notFound, `${folder} has no commit "${ref}"`, "--ref takes a branch, a tag or a commit id");

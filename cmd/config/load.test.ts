@@ -119,7 +119,12 @@ describe("problems", () => {
       "nops.yml:5:3 windows.time_zone: must be an IANA time zone such as Europe/Rome",
     ],
     ["a missing URL", "repositories:\n  - name: main\n", "nops.yml:2:5 repositories.0.url: is required"],
-    ["no repository", "{}\n", "nops.yml repositories: is required"],
+    ["no repository", "{}\n", "nops.yml repositories: at least one repository is needed (--git-url names one)"],
+    [
+      "a duration without a unit",
+      `${minimal}engine:\n  apply_timeout: 90\n`,
+      'nops.yml:5:3 engine.apply_timeout: must be a duration such as "90s" or "1h30m", not a number',
+    ],
     ["ssh without known hosts", `${minimal}    ssh_key_file: k\n`, "known_hosts_file: is required with ssh_key_file"],
     ["a namespace nobody named", `${minimal}    namespaces: [prod]\n`, '"prod" is not among nomad.namespaces'],
     ["a name used twice", `${minimal}  - name: main\n    url: https://x/y\n`, '"main" is used twice'],

@@ -3,7 +3,7 @@ import { type Document, isMap, isScalar, LineCounter, parseDocument } from "yaml
 import type { z } from "zod";
 import { NopsError } from "../../model/errors.ts";
 import { type ScalarKind, type ScalarOption, scalarOptions } from "./options.ts";
-import { type Config, configSchema } from "./schema.ts";
+import { type Config, configSchema, noRepository } from "./schema.ts";
 import { closest } from "./suggest.ts";
 
 /** One thing wrong with the configuration. `source` is `nops.yml:12:5`, a variable or a flag. */
@@ -215,13 +215,18 @@ function explain(
     });
   }
   const present = valueAt(values, path) !== undefined;
-  const message = issue.code === "invalid_type" && !present ? "is required" : plainMessage(issue);
+  const missing = path[0] === "repositories" && path.length === 1 ? noRepository : "is required";
+  const message = issue.code === "invalid_type" && !present ? missing : plainMessage(issue, path, options);
   return [{ source: sourceOf(path, sources, file), key: path.join("."), message }];
 }
 
-function plainMessage(issue: z.core.$ZodIssue): string {
+function plainMessage(issue: z.core.$ZodIssue, path: Path, options: readonly ScalarOption[]): string {
+  const key = path.map((part) => (typeof part === "number" ? 0 : part)).join(".");
+  const isDuration = options.some((option) => option.allowed === "duration" && option.path.join(".") === key);
   return issue.message
-    .replace(/^Invalid input: expected (\w+), received (\w+)$/, "must be a $1, not a $2")
+    .replace(/^Invalid input: expected (\w+), received (\w+)$/, (_, expected: string, received: string) =>
+      isDuration ? `must be a duration such as "90s" or "1h30m", not a ${received}` : `must be a ${expected}, not a ${received}`,
+    )
     .replace(/^Invalid option: expected /, "must be ");
 }
 

@@ -3,6 +3,9 @@ import { z } from "zod";
 import { parseDuration } from "../../model/duration.ts";
 import { policies } from "../../model/policy.ts";
 
+/** What is said when no repository is named at all. */
+export const noRepository = "at least one repository is needed (--git-url names one)";
+
 const text = z.string();
 const optionalText = z
   .string()
@@ -120,10 +123,7 @@ const notification = z.strictObject({
 export const configSchema = z.strictObject({
   data_dir: text.min(1).default("./data").describe("Folder of database, lock and git caches; created with mode 0700"),
   nomad: nomad.prefault({}),
-  repositories: z
-    .array(repository)
-    .min(1, "at least one repository is needed (--git-url names one)")
-    .describe("Git repositories with job files"),
+  repositories: z.array(repository).min(1, noRepository).describe("Git repositories with job files"),
   http: http.prefault({}),
   auth: auth.prefault({}),
   approval: approval.prefault({}),
