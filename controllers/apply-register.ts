@@ -2,12 +2,13 @@ import { toInstant } from "../model/clock.ts";
 import type { Deployment, DeploymentSpec } from "../model/deployment.ts";
 import { messageOf, NomadError } from "../model/errors.ts";
 import { type JobKey, jobKey } from "../model/job-key.ts";
-import type { JobSpec, LiveJob, PlanResult, StoredSubmission, Submission } from "../model/nomad.ts";
+import type { JobSpec, LiveJob, PlanResult } from "../model/nomad.ts";
 import type { ReasonCode } from "../model/reasons.ts";
 import { judgeDrift, provesApplied } from "../plan/drift.ts";
 import { hasScaling, onlyScaledBetween, substituteCounts } from "../plan/scaling.ts";
 import type { Pass } from "../queue/reconciler.ts";
 import type { ApplyDeps } from "./apply-deps.ts";
+import { deploymentIn, stamped } from "./stamp.ts";
 
 /** How one attempt to register ended. */
 export type RegisterOutcome =
@@ -76,27 +77,6 @@ async function register(
   }
 }
 
-/**
- * Tells Nomad's UI, a restored database, and us after a lost answer, whose deployment made the version (design D3, D34): the first line of
- * an HCL source, the variable flags of a JSON one, which takes no comment and has no variables.
- */
-export function stamped(deployment: Deployment, submission: Submission): Submission {
-  if (submission.format === "json")
-    return { ...submission, variableFlags: { [deploymentFlag]: deployment.id, nops_commit: deployment.commitSha } };
-  return { ...submission, source: `${stampOf(deployment)}${deployment.commitSha}\n${submission.source}` };
-}
-
-const deploymentFlag = "nops_deployment";
-
-function isStampedBy(deployment: Deployment, submission: StoredSubmission | undefined): boolean {
-  if (submission?.VariableFlags?.[deploymentFlag] === deployment.id) return true;
-  return submission?.Source.startsWith(stampOf(deployment)) === true;
-}
-
-function stampOf(deployment: Deployment): string {
-  return `# nops: deployment=${deployment.id} commit=`;
-}
-
 /** Somebody wrote since detection: we, before a crash or a lost answer; or an autoscaler; or anybody else. */
 async function judgeMoved(deployment: Deployment, key: JobKey, plan: PlanResult, deps: ApplyDeps): Promise<RegisterOutcome> {
   const drift = judgeDrift(plan.diff, false);
@@ -132,7 +112,7 @@ async function versionOf(
 ): Promise<LiveJob | undefined> {
   const later = versions.filter((version) => version.JobModifyIndex > deployment.baseIndex);
   for (const version of later.toSorted((a, b) => a.JobModifyIndex - b.JobModifyIndex)) {
-    if (isStampedBy(deployment, await deps.nomad.readSubmission(key, version.Version))) return version;
+    if (deploymentIn(await deps.nomad.readSubmission(key, version.Version)) === deployment.id) return version;
   }
   return undefined;
 }

@@ -28,6 +28,8 @@ export interface DriftDeps {
   readonly store: CreationPort & MovePort & Pick<DriftPort, "refreshBase" | "dropLift">;
   readonly wakes: Wakes;
   readonly namespaces: readonly string[];
+  /** The namespace has been listed, and the database is known to be no older copy (design D34). */
+  readonly isProven: (namespace: string) => boolean;
   /** Window edges of jobs, in absolute time (design D10). */
   readonly edges: Pick<Schedule<JobKey>, "set" | "clear">;
 }
@@ -73,7 +75,7 @@ export class DriftController implements Reconciler<JobKey> {
     const { namespace } = splitJobKey(key);
     // What is in a namespace that nops no longer serves stays exactly as it is (operator §6.6).
     if (!this.deps.namespaces.includes(namespace)) return settled;
-    if (this.deps.desired.job(key) !== undefined && !this.deps.live.isListed(namespace)) {
+    if (!this.deps.isProven(namespace)) {
       return recheck(unlistedRecheckMs, "the live jobs have not been listed yet");
     }
     const gathered = await this.deps.gatherer.gather(key, "changed");

@@ -63,6 +63,11 @@ export class LiveIndex {
     return this.byNamespace.get(splitJobKey(key).namespace)?.get(key);
   }
 
+  /** Lines of the last list of a namespace. */
+  stubs(namespace: string): readonly JobStub[] {
+    return [...(this.byNamespace.get(namespace)?.values() ?? [])];
+  }
+
   isListed(namespace: string): boolean {
     return this.byNamespace.has(namespace);
   }

@@ -68,6 +68,7 @@ class Run {
   constructor(deps: OperatorDeps, parts: Parts) {
     this.deps = deps;
     this.parts = parts;
+    parts.onProven.do = (namespace) => this.onProven(namespace);
   }
 
   async start(): Promise<void> {
@@ -123,6 +124,10 @@ class Run {
   setMode(mode: OperatorMode): void {
     this.parts.mode.current = mode;
     for (const job of this.parts.desired.managed()) this.parts.wakes.job(job.key);
+    this.resumeLater();
+  }
+
+  private resumeLater(): void {
     this.resume().catch((error: unknown) => {
       this.deps.log.error("unfinished deployments could not be looked up", {
         error: error instanceof Error ? error.message : String(error),
@@ -132,13 +137,10 @@ class Run {
 
   private onSignal(signal: NomadSignal): void {
     if (signal.kind === "listed") {
-      const first = !this.parts.live.isListed(signal.namespace);
       const changed = this.parts.live.listed(signal.namespace, signal.jobs, this.deps.clock.now(), signal.index);
       for (const key of changed) this.wakeIfOurs(key);
       this.parts.loops.orphans.add("all", { afterMs: orphansAfterMs });
-      if (first)
-        for (const job of this.parts.desired.managed())
-          if (splitJobKey(job.key).namespace === signal.namespace) this.parts.wakes.job(job.key);
+      void this.parts.past.look(signal.namespace, signal.jobs);
       return;
     }
     this.parts.wakes.signal(signal.key);
@@ -149,6 +151,13 @@ class Run {
     }
     this.parts.live.doubt(signal.key);
     this.wakeIfOurs(signal.key);
+  }
+
+  /** A namespace may be acted upon: what waited for that goes on. */
+  private onProven(namespace: string): void {
+    for (const job of this.parts.desired.managed())
+      if (splitJobKey(job.key).namespace === namespace) this.parts.wakes.job(job.key);
+    this.resumeLater();
   }
 
   private wakeIfOurs(key: JobKey): void {

@@ -15,6 +15,7 @@ import { HooksController } from "./hooks.ts";
 import { LiveIndex } from "./live-index.ts";
 import type { OperatorDeps } from "./operator.ts";
 import { OrphanController } from "./orphans.ts";
+import { Past } from "./past.ts";
 import { RevisionCollector } from "./revisions.ts";
 import { SourceController } from "./source.ts";
 import { Wakes } from "./wakes.ts";
@@ -33,6 +34,9 @@ export interface Parts {
   readonly hooks: HooksController;
   readonly decisions: DecisionDeps;
   readonly orphans: OrphanController;
+  readonly past: Past;
+  /** What follows when a namespace may be acted upon. */
+  readonly onProven: { do: (namespace: string) => void };
   readonly loops: {
     readonly source: Loop<string>;
     readonly drift: Loop<JobKey>;
@@ -48,6 +52,9 @@ export interface Parts {
   readonly onTimer: Record<string, () => void>;
 }
 
+/** After a look into Nomad's history that failed, ms. */
+const lookAgainMs = 2_000;
+const pastTimer = (namespace: string): string => `past ${namespace}`;
 /** Deployments that end one after another share one look for revisions that nobody needs any more, ms. */
 const collectAfterMs = 60_000;
 /** A commit and a list come with many changes; one look for orphans serves them all, ms. */
@@ -69,7 +76,9 @@ export function buildParts(deps: OperatorDeps): Parts {
   };
   const orphans = new OrphanController({ store, nomad, desired, live, namespaces: settings.namespaces });
   const source = new SourceController({ git: deps.git, nomad, store, clock, redactor, settings, desired, onChange });
-  const drift = new DriftController({ gatherer, desired, live, store, wakes, edges, namespaces: settings.namespaces });
+  const onProven: Parts["onProven"] = { do: () => {} };
+  const isProven = (namespace: string): boolean => past.isProven(namespace);
+  const drift = new DriftController({ isProven, gatherer, desired, live, store, wakes, edges, namespaces: settings.namespaces });
   const loops = {
     source: startLoop(source, loopOptions(deps, 4)),
     drift: startLoop(drift, loopOptions(deps, settings.concurrency)),
@@ -81,7 +90,20 @@ export function buildParts(deps: OperatorDeps): Parts {
   core.onPhaseEnd.do = (namespace) => {
     if (mode.current === "normal") loops.revisions.add(namespace, { afterMs: collectAfterMs });
   };
-  wakes.connect(loops, () => mode.current === "normal");
+  const past = new Past({
+    store,
+    nomad,
+    log: deps.log,
+    onProven: (namespace) => onProven.do(namespace),
+    onOlder: () => {
+      mode.current = "restored_database";
+      for (const job of desired.managed()) wakes.job(job.key);
+    },
+    again: (namespace) => timers.set(pastTimer(namespace), clock.now() + lookAgainMs),
+  });
+  for (const namespace of settings.namespaces)
+    onTimer[pastTimer(namespace)] = () => void past.look(namespace, live.stubs(namespace));
+  wakes.connect(loops, (namespace) => mode.current === "normal" && past.isProven(namespace));
   const decisions: DecisionDeps = {
     store,
     nomad,
@@ -108,6 +130,8 @@ export function buildParts(deps: OperatorDeps): Parts {
     hooks,
     decisions,
     orphans,
+    past,
+    onProven,
     loops,
     edges,
     timers,

@@ -20,7 +20,7 @@ import type {
 } from "../model/deployment.ts";
 import type { RepositorySnapshot } from "../model/desired.ts";
 import type { NopsError } from "../model/errors.ts";
-import type { JobFacts, Verdict } from "../model/facts.ts";
+import type { JobFacts, JobOnRecord, Verdict } from "../model/facts.ts";
 import type { JobKey } from "../model/job-key.ts";
 import type { Log } from "../model/log.ts";
 import type {
@@ -148,6 +148,8 @@ export interface FactsPort {
   commitAuthorEmail(id: string): Promise<string | undefined>;
   /** Active deployments, oldest first. */
   activeDeployments(): Promise<readonly Deployment[]>;
+  /** Jobs of a namespace that ever had a deployment, each with what is known of its place in Nomad's history (design D34). */
+  jobsOnRecord(namespace: string): Promise<readonly JobOnRecord[]>;
   /** Keys of jobs that ever completed a deployment: candidates for orphans (operator §16). */
   completedJobs(): Promise<readonly JobKey[]>;
   /** Revision job keys that frozen hooks of active deployments refer to. */
@@ -182,6 +184,12 @@ export interface DriftPort {
   dropLift(key: JobKey, reason: string): Promise<void>;
   /** Remembers that an `unknown` difference of this spec was registered once (design D29). */
   markUnknownRegistered(key: JobKey, specHash: string): Promise<void>;
+}
+
+/** What is written of the database itself. */
+export interface PastPort {
+  /** Marks the database as a restored older one (design D34). Once; later calls change nothing. */
+  markRestored(message: string): Promise<void>;
 }
 
 /** Source's own records. */
@@ -282,4 +290,12 @@ export interface Ports {
 }
 
 /** The whole store as controllers may see it; each is handed only its part. */
-export type StorePort = FactsPort & CreationPort & MovePort & DriftPort & SourcePort & ApplyPort & HooksPort & DecisionsPort;
+export type StorePort = FactsPort &
+  CreationPort &
+  MovePort &
+  DriftPort &
+  PastPort &
+  SourcePort &
+  ApplyPort &
+  HooksPort &
+  DecisionsPort;

@@ -27,15 +27,15 @@ export class Wakes {
   private readonly listeners = new Set<(deployment: Deployment) => void>();
   /** Jobs in Nomad, hook runs included, whose changes a deployment waits for. */
   private readonly watched = new Map<JobKey, Map<string, "apply" | "hooks">>();
-  /** Whether deployments may be advanced: not while nops only looks on. */
-  private mayAct: () => boolean = () => true;
+  /** Whether deployments of a namespace may be advanced: not while nops only looks on. */
+  private mayAct: (namespace: string) => boolean = () => true;
 
   constructor(desired: DesiredIndex) {
     this.desired = desired;
   }
 
   /** The loops exist after the controllers that wake them. */
-  connect(loops: Loops, mayAct: () => boolean): void {
+  connect(loops: Loops, mayAct: (namespace: string) => boolean): void {
     this.loops = loops;
     this.mayAct = mayAct;
   }
@@ -56,10 +56,10 @@ export class Wakes {
     switch (deployment.state) {
       case "pre_hook":
       case "post_hook":
-        if (this.mayAct()) this.loops?.hooks.add(deployment.id, { priority: priorities.step });
+        if (this.mayAct(deployment.namespace)) this.loops?.hooks.add(deployment.id, { priority: priorities.step });
         return;
       case "applying":
-        if (this.mayAct()) this.loops?.apply.add(deployment.id, { priority: priorities.step });
+        if (this.mayAct(deployment.namespace)) this.loops?.apply.add(deployment.id, { priority: priorities.step });
         return;
       default:
         this.job(key, priorities.step);

@@ -1,5 +1,6 @@
 import type { Instant } from "./clock.ts";
 import type { Deployment, Pause, WindowLift } from "./deployment.ts";
+import type { JobKey } from "./job-key.ts";
 import type { JobDiff, PlacementFailures } from "./nomad.ts";
 import type { Policy } from "./policy.ts";
 
@@ -32,4 +33,12 @@ export interface JobFacts {
   readonly policyFloor: Policy | undefined;
   /** Spec hash for which an `unknown` difference was registered once, the newest one (design D29). */
   readonly unknownRegistered: string | undefined;
+}
+
+/** A job that once had a deployment, and how far the database has followed it. */
+export interface JobOnRecord {
+  readonly key: JobKey;
+  readonly newestDeployment: string;
+  /** Highest JobModifyIndex of the live job that the database knows of. */
+  readonly seenIndex: number;
 }

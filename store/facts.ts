@@ -1,6 +1,6 @@
 import type { Approval, Deployment, DeploymentSpec, FrozenHook, HookRun } from "../model/deployment.ts";
 import { NotFoundError } from "../model/errors.ts";
-import type { JobFacts, Verdict } from "../model/facts.ts";
+import type { JobFacts, JobOnRecord, Verdict } from "../model/facts.ts";
 import { type JobKey, jobKey, splitJobKey } from "../model/job-key.ts";
 import { activeStates, isTerminal } from "../model/lifecycle.ts";
 import type { JobSpec } from "../model/nomad.ts";
@@ -74,6 +74,11 @@ export class Facts {
     return this.#connection.single(() => this.#statements.active.all());
   }
 
+  async jobsOnRecord(namespace: string): Promise<readonly JobOnRecord[]> {
+    const rows = this.#connection.single(() => this.#statements.onRecord.all({ namespace }));
+    return rows.map(({ jobId, newest, seen }) => ({ key: jobKey(namespace, jobId), newestDeployment: newest, seenIndex: seen }));
+  }
+
   async completedJobs(): Promise<readonly JobKey[]> {
     return this.#connection.single(() => this.#statements.completedJobs.all().map((row) => jobKey(row.namespace, row.jobId)));
   }
@@ -131,6 +136,12 @@ const activeList = activeStates.map((state) => `'${state}'`).join(", ");
 
 function prepareOverviews(raw: SqliteDatabase) {
   return {
+    onRecord: raw.prepare<{ namespace: string }, { readonly jobId: string; readonly newest: string; readonly seen: number }>(
+      `SELECT d.job_id AS jobId, max(d.id) AS newest,
+         max(max(d.base_index, coalesce(d.applied_index, 0), coalesce(v.job_modify_index, 0))) AS seen
+       FROM deployments d LEFT JOIN verdicts v ON v.namespace = d.namespace AND v.job_id = d.job_id
+       WHERE d.namespace = @namespace GROUP BY d.job_id`,
+    ),
     completedJobs: raw.prepare<[], { readonly namespace: string; readonly jobId: string }>(
       "SELECT DISTINCT namespace, job_id AS jobId FROM deployments WHERE state = 'completed'",
     ),

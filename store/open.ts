@@ -146,6 +146,7 @@ const factsMethods = [
   "hookRuns",
   "approvals",
   "activeDeployments",
+  "jobsOnRecord",
   "completedJobs",
   "revisionsInUse",
   "deploymentAtCommit",

@@ -199,6 +199,7 @@ class Player {
     if (verdict === "nomad_error" && isRefused(() => world.nomad.plan(planned))) return;
     if (verdict === undefined || verdict === "nomad_error" || verdict === "not_compared")
       throw new Violation("I13", `${job} is at rest, and yet ${verdict ?? "nothing stands in its way"}`);
+    if (verdict === "restored_database") throw new Violation("I13", `the database is taken for an older one, and ${job} waits`);
     if (verdict !== "in_sync") return;
     const { diff } = world.nomad.plan(planned);
     if (judgeDrift(diff, false) === "drift") throw new Violation("I13", `${job} is said to be in sync, but a plan differs`);

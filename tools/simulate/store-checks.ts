@@ -27,6 +27,7 @@ const reads = new Set([
   "approvals",
   "commitAuthorEmail",
   "activeDeployments",
+  "jobsOnRecord",
   "completedJobs",
   "revisionsInUse",
   "deploymentAtCommit",
