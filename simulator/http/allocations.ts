@@ -2,7 +2,6 @@ import { permissionDenied, Refusal } from "../refusal.ts";
 import { upsertEvals } from "../state/eval-writes.ts";
 import { omitEmpty } from "../state/omit-empty.ts";
 import { newEval } from "../state/records.ts";
-import { scoped } from "../state/table.ts";
 import type { Allocation } from "../state/types.ts";
 import { checkId } from "./evaluations.ts";
 import { allow, queryFlag } from "./input.ts";
@@ -95,11 +94,15 @@ function stop(service: Service, call: Call, id: string): Reply {
   const alloc = service.state.allocs.get(id);
   if (alloc === undefined) throw new Refusal(404, "alloc not found");
   if (!call.access.ns(alloc.Namespace, "alloc-lifecycle")) throw permissionDenied();
-  const job = service.state.jobs.get(scoped(alloc.Namespace, alloc.JobID)) ?? alloc.Job;
-  const evaluation = newEval(service.newId(), job, "alloc-stop", service.now());
-  const reschedule = queryFlag(call.request, "reschedule");
+  const { Job: job } = alloc;
+  const evaluation = { ...newEval(service.newId(), job, "alloc-stop", service.now()), JobModifyIndex: job.ModifyIndex };
+  const wished = {
+    Migrate: true,
+    NoShutdownDelay: queryFlag(call.request, "no_shutdown_delay"),
+    Reschedule: queryFlag(call.request, "reschedule"),
+  };
   const index = service.state.write("AllocationUpdateDesiredStatus", (tx) => {
-    const transition = { ...alloc.DesiredTransition, Migrate: true, ...(reschedule ? { Reschedule: true } : {}) };
+    const transition = { ...alloc.DesiredTransition, ...wished };
     tx.put("allocs", { ...alloc, DesiredTransition: transition, ModifyIndex: tx.index });
     upsertEvals(tx, [evaluation]);
     return tx.index;

@@ -84,6 +84,9 @@ function eligibility(service: Service, call: Call, id: string): Reply {
   if (known.DrainStrategy !== null && wanted === "eligible") {
     throw new Refusal(500, "can not set node's scheduling eligibility to eligible while it is draining");
   }
+  if (known.SchedulingEligibility === wanted) {
+    return { json: { EvalIDs: null, EvalCreateIndex: 0, NodeModifyIndex: 0, Index: 0 }, index: 0 };
+  }
   const index = putNode(service, { ...known, SchedulingEligibility: wanted }, "NodeUpdateEligibility");
   const next = service.state.nodes.get(id) ?? known;
   const evals = wanted === "eligible" ? evaluateNode(service, next, "node-update") : [];

@@ -2,7 +2,7 @@ import type { Timer } from "../../model/clock.ts";
 import { inDatacenters, inPool } from "../scheduler/node-checks.ts";
 import type { Node } from "../state/cluster-types.ts";
 import { upsertEvals } from "../state/eval-writes.ts";
-import { nanos, rfc3339, serverTerminal, terminal } from "../state/facts.ts";
+import { clientTerminal, nanos, rfc3339, serverTerminal, terminal } from "../state/facts.ts";
 import { newEval } from "../state/records.ts";
 import type { Tx } from "../state/state.ts";
 import { scoped } from "../state/table.ts";
@@ -18,18 +18,18 @@ export function putNode(ops: Operations, node: Node, type: string): number {
   });
 }
 
-/** Evaluations for all that a change of a node concerns. */
+/**
+ * Evaluations for all that a change of a node concerns: services that did not end there by the server's wish, batch work that is not
+ * over, and every system job that may run there. Those of sysbatch jobs are never looked at again for a node's sake.
+ */
 export function evaluateNode(ops: Operations, node: Node, triggeredBy: string): Evaluation[] {
   const { state } = ops;
   const jobs = new Map<string, Job>();
   for (const alloc of state.allocs.by("node", node.ID)) {
-    const job = state.jobs.get(scoped(alloc.Namespace, alloc.JobID));
-    if (!terminal(alloc) || job?.Type === "system") jobs.set(scoped(alloc.Namespace, alloc.JobID), job ?? alloc.Job);
+    if (concerned(alloc)) jobs.set(scoped(alloc.Namespace, alloc.JobID), alloc.Job);
   }
   for (const job of state.jobs.rows.values()) {
-    if (job.Stop || (job.Type !== "system" && job.Type !== "sysbatch")) continue;
-    if (job.ParameterizedJob && !job.Dispatched) continue;
-    if (job.Periodic) continue;
+    if (job.Type !== "system" || job.Stop) continue;
     if (inPool(node, job.NodePool) && inDatacenters(node, job.Datacenters)) jobs.set(scoped(job.Namespace, job.ID), job);
   }
   const evals = [...jobs.values()].map((job) => ({
@@ -39,6 +39,11 @@ export function evaluateNode(ops: Operations, node: Node, triggeredBy: string): 
   }));
   if (evals.length > 0) state.write("EvalUpdate", (tx) => upsertEvals(tx, evals));
   return evals;
+}
+
+function concerned(alloc: Allocation): boolean {
+  if (alloc.Job.Type === "service") return !serverTerminal(alloc) || !clientTerminal(alloc);
+  return alloc.Job.Type === "batch" && !clientTerminal(alloc);
 }
 
 export function setNodeStatus(ops: Operations, id: string, status: string): void {
@@ -117,7 +122,8 @@ export class Drainer {
     if (node === undefined) return this.#ops.state.index;
     const SchedulingEligibility = eligible ? "eligible" : node.SchedulingEligibility;
     const index = putNode(this.#ops, { ...node, DrainStrategy: null, SchedulingEligibility }, "NodeUpdateDrain");
-    if (eligible) evaluateNode(this.#ops, this.#ops.state.nodes.get(id) ?? node, "node-update");
+    if (eligible && node.SchedulingEligibility === "ineligible")
+      evaluateNode(this.#ops, this.#ops.state.nodes.get(id) ?? node, "node-update");
     return index;
   }
 
@@ -128,40 +134,36 @@ export class Drainer {
     });
   }
 
+  /**
+   * Services move as their `migrate` block lets them; batch work may finish. Once all of it is over, or the deadline is there, the rest is
+   * told to go, and the drain is complete without waiting for it.
+   */
   #step(id: string, deadline: boolean): void {
     const { state } = this.#ops;
     const node = state.nodes.get(id);
     const strategy = node?.DrainStrategy;
     if (node === undefined || !strategy) return void this.#timers.delete(id);
-    const left = state.allocs
-      .by("node", id)
-      .filter((alloc) => !terminal(alloc) || (serverTerminal(alloc) && alloc.ClientStatus === "running"));
-    const services = left.filter((alloc) => alloc.Job.Type !== "system" && alloc.Job.Type !== "sysbatch");
-    const system = left.filter((alloc) => alloc.Job.Type === "system" || alloc.Job.Type === "sysbatch");
-    const todo = deadline ? services : services.filter((alloc) => alloc.Job.Type === "service");
-    this.#migrate(this.#allowed(todo, deadline), node);
-    if (services.length > 0) return;
-    if (!strategy.IgnoreSystemJobs && system.some((alloc) => !serverTerminal(alloc))) {
-      this.#migrate(system, node);
-      return;
-    }
-    if (!strategy.IgnoreSystemJobs && system.length > 0) return;
+    const allocs = state.allocs.by("node", id);
+    const work = allocs.filter((alloc) => alloc.Job.Type !== "system");
+    if (!deadline) this.#migrate(this.#allowed(work.filter((alloc) => alloc.Job.Type === "service")));
+    if (!deadline && !work.every(clientTerminal)) return;
+    this.#migrate(allocs.filter((alloc) => !terminal(alloc) && !(alloc.Job.Type === "system" && strategy.IgnoreSystemJobs)));
     this.#timers.get(id)?.cancel();
     this.#timers.delete(id);
     const event = {
       Message: "Node drain complete",
       Subsystem: "Drain",
-      Details: null,
+      Details: deadline ? { deadline_reached: "true" } : null,
       Timestamp: rfc3339(this.#ops.now()),
       CreateIndex: 0,
     };
-    putNode(this.#ops, { ...node, DrainStrategy: null, Events: [...node.Events, event].slice(-10) }, "BatchNodeUpdateDrain");
+    const last = state.nodes.get(id) ?? node;
+    putNode(this.#ops, { ...last, DrainStrategy: null, Events: [...last.Events, event].slice(-10) }, "BatchNodeUpdateDrain");
   }
 
   /** As many per group as its `migrate` block lets go while the others are healthy. */
-  #allowed(allocs: readonly Allocation[], all: boolean): Allocation[] {
-    const movable = allocs.filter((alloc) => !alloc.DesiredTransition.Migrate && !serverTerminal(alloc));
-    if (all) return movable;
+  #allowed(allocs: readonly Allocation[]): Allocation[] {
+    const movable = allocs.filter((alloc) => !alloc.DesiredTransition.Migrate && !clientTerminal(alloc));
     const room = new Map<string, number>();
     return movable.filter((alloc) => {
       const key = `${scoped(alloc.Namespace, alloc.JobID)}\u0000${alloc.TaskGroup}`;
@@ -176,27 +178,29 @@ export class Drainer {
     const job = state.jobs.get(scoped(alloc.Namespace, alloc.JobID)) ?? alloc.Job;
     const group = job.TaskGroups.find((one) => one.Name === alloc.TaskGroup);
     if (group === undefined) return 1;
-    const live = state.allocs
+    const healthy = state.allocs
       .by("job", scoped(alloc.Namespace, alloc.JobID))
-      .filter((one) => one.TaskGroup === alloc.TaskGroup && !terminal(one));
-    const healthy = live.filter(
-      (one) => one.ClientStatus === "running" && one.DeploymentStatus?.Healthy === true && !one.DesiredTransition.Migrate,
-    ).length;
+      .filter(
+        (one) =>
+          one.TaskGroup === alloc.TaskGroup &&
+          !terminal(one) &&
+          typeof one.DeploymentStatus?.Healthy === "boolean" &&
+          !one.DesiredTransition.Migrate,
+      ).length;
     return healthy - (group.Count - (group.Migrate?.MaxParallel ?? 1));
   }
 
-  #migrate(allocs: readonly Allocation[], node: Node): void {
-    const moving = allocs.filter((alloc) => !alloc.DesiredTransition.Migrate && !serverTerminal(alloc));
+  #migrate(moving: readonly Allocation[]): void {
     if (moving.length === 0) return;
     const { state } = this.#ops;
-    const jobs = new Map(moving.map((alloc) => [scoped(alloc.Namespace, alloc.JobID), alloc]));
-    const evals = [...jobs.values()].map((alloc) => {
-      const job = state.jobs.get(scoped(alloc.Namespace, alloc.JobID)) ?? alloc.Job;
-      return { ...newEval(this.#ops.newId(), job, "node-drain", this.#ops.now()), NodeID: node.ID };
-    });
+    const jobs = new Map(moving.map((alloc) => [scoped(alloc.Namespace, alloc.JobID), alloc.Job]));
+    const evals = [...jobs.values()].map((job) => newEval(this.#ops.newId(), job, "node-drain", this.#ops.now()));
     state.write("AllocationUpdateDesiredStatus", (tx: Tx) => {
       for (const alloc of moving) {
-        tx.put("allocs", { ...alloc, DesiredTransition: { ...alloc.DesiredTransition, Migrate: true }, ModifyIndex: tx.index });
+        // Batch work that is moved by force is not placed again.
+        const more = alloc.Job.Type === "batch" ? { MigrateDisablePlacement: true } : {};
+        const DesiredTransition = { ...alloc.DesiredTransition, Migrate: true, ...more };
+        tx.put("allocs", { ...alloc, DesiredTransition, ModifyIndex: tx.index });
       }
       upsertEvals(tx, evals);
     });

@@ -107,6 +107,7 @@ export class Engine {
     const followups = plan.followups.map((one) => ({
       ...one,
       PreviousEval: evaluation.ID,
+      SnapshotIndex: snapshotIndex,
       CreateTime: nanos(now),
       ModifyTime: nanos(now),
     }));
@@ -152,7 +153,7 @@ export class Engine {
       .filter((one) => one.Status === "blocked" && one.ID !== evaluation.ID);
     this.state.write("EvalUpdate", (tx) => upsertEvals(tx, [{ ...blocked, SnapshotIndex: this.state.index }]));
     if (older.length > 0) {
-      const StatusDescription = "existing blocked evaluation exists for this job";
+      const StatusDescription = `existing blocked evaluation exists for job ${JSON.stringify(evaluation.JobID)}`;
       const canceled = older.map((one) => ({ ...one, Status: "canceled", StatusDescription, ModifyTime: nanos(now) }));
       this.state.write("EvalUpdate", (tx) => upsertEvals(tx, canceled));
     }

@@ -4,6 +4,8 @@ import type { Allocation, Evaluation, Job } from "../state/types.ts";
 /** Evaluations whose times lie closer together than this many milliseconds are made as one. */
 const batchWindow = 5000;
 
+const DISCONNECTED = "created for delayed disconnect timeout";
+
 export interface LaterEvals {
   readonly evals: Evaluation[];
   readonly byAlloc: ReadonlyMap<string, string>;
@@ -17,6 +19,7 @@ export function laterEvals(
   triggeredBy: string,
   newId: () => string,
 ): LaterEvals {
+  const disconnected = triggeredBy === "max-disconnect-timeout";
   const evals: Evaluation[] = [];
   const byAlloc = new Map<string, string>();
   let start = Number.NEGATIVE_INFINITY;
@@ -28,11 +31,12 @@ export function laterEvals(
         Namespace: job.Namespace,
         Priority: priority,
         Type: job.Type,
-        TriggeredBy: triggeredBy,
+        // The first is made for the delay; further ones of a rescheduling say what any retry says.
+        TriggeredBy: disconnected || evals.length === 0 ? triggeredBy : "alloc-failure",
         JobID: job.ID,
         JobModifyIndex: job.ModifyIndex,
         Status: "pending",
-        StatusDescription: "created for delayed rescheduling",
+        StatusDescription: disconnected ? DISCONNECTED : evals.length === 0 ? "created for delayed rescheduling" : "",
         WaitUntil: rfc3339(at),
         CreateIndex: 0,
         ModifyIndex: 0,

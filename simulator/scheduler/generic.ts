@@ -29,7 +29,7 @@ export function scheduleGeneric(
   const batch = (job?.Type ?? evaluation.Type) === "batch";
   const latest = batch ? undefined : latestDeployment(env.state, evaluation.Namespace, evaluation.JobID);
   const sorted = sortDeployments(job, latest);
-  if (job === undefined || job.Stop) return stopJob(existing, tainted, env.now(), sorted.updates, latest?.ID ?? "");
+  if (job === undefined || job.Stop) return stopJob(job, existing, tainted, env.now(), sorted.updates, latest?.ID ?? "");
   const selector = new Selector(env, job);
   const draft = draftOf(sorted.current);
   const input: GenericInput = {
@@ -99,6 +99,7 @@ function sortDeployments(job: Job | undefined, latest: Deployment | undefined): 
 }
 
 function stopJob(
+  job: Job | undefined,
   existing: readonly Allocation[],
   tainted: Tainted,
   now: number,
@@ -111,10 +112,11 @@ function stopJob(
     (alloc) => alloc.DesiredStatus === "run" && !["complete", "failed", "lost"].includes(alloc.ClientStatus),
   );
   const queued: Record<string, number> = {};
-  for (const alloc of existing) {
-    desired[alloc.TaskGroup] ??= noUpdates();
-    queued[alloc.TaskGroup] = 0;
+  for (const { Name } of job?.TaskGroups ?? []) {
+    desired[Name] = noUpdates();
+    queued[Name] = 0;
   }
+  for (const alloc of existing) desired[alloc.TaskGroup] ??= noUpdates();
   for (const stop of stopEverything(setOf(live), { tainted, now })) {
     stopped.push(stoppedAllocation(stop));
     const counts = desired[stop.alloc.TaskGroup];
@@ -182,8 +184,9 @@ class Placer {
     if (current !== undefined && !this.#draft.created && all.every((result) => result.complete) && deploymentActive(current)) {
       updates.push({ id: current.ID, status: "successful", description: "Deployment completed successfully" });
     }
-    for (const group of this.#job.TaskGroups) this.#queued[group.Name] = 0;
     const wanted = [...all.flatMap((result) => result.destructive), ...all.flatMap((result) => result.places)];
+    // Groups that wait for nothing are named only when all of them do.
+    if (wanted.length === 0) for (const group of this.#job.TaskGroups) this.#queued[group.Name] = 0;
     for (const placement of wanted) this.#queued[placement.group.Name] = (this.#queued[placement.group.Name] ?? 0) + 1;
     for (const placement of wanted) this.#place(placement, deploymentId);
     return {

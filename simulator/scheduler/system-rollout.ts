@@ -69,6 +69,8 @@ export class SystemRollout {
       if (this.row === undefined) {
         this.row = newDeployment(this.#env.newId(), job, job.Priority, this.#env.now());
         this.#created = true;
+        // The server moves it to "running" at once, which starts the clock of every group.
+        this.updates.push({ id: this.row.ID, status: "running", description: "Deployment is running" });
       }
       this.groups[group.Name] = newGroupState(group);
     }

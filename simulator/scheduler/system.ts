@@ -52,7 +52,9 @@ class SystemPass {
   readonly #failed = new Map<string, Metrics>();
   readonly #filtered = new Map<string, Metrics>();
   readonly #blocked: string[] = [];
+  /** What is wanted and not filtered out; what is placed counts until the end. */
   readonly #queued: Record<string, number> = {};
+  readonly #placed: Record<string, number> = {};
   readonly #rollout: SystemRollout;
   #selector: Selector | undefined;
 
@@ -275,7 +277,7 @@ class SystemPass {
         tracker: null,
         now: this.#env.now(),
       });
-      this.#queued[want.group.Name] = (this.#queued[want.group.Name] ?? 0) - 1;
+      this.#placed[want.group.Name] = (this.#placed[want.group.Name] ?? 0) + 1;
       selector.place(alloc);
       this.#allocs.push(alloc);
     }
@@ -319,7 +321,7 @@ class SystemPass {
       deploymentUpdates: this.#rollout.updates,
       followups: [],
       failed: Object.fromEntries([...this.#failed].map(([name, metrics]): [string, AllocMetric] => [name, metrics.json()])),
-      queued: this.#queued,
+      queued: Object.fromEntries(Object.entries(this.#queued).map(([name, n]) => [name, n - (this.#placed[name] ?? 0)])),
       deploymentId: this.#rollout.shownId(this.#candidates),
       blockedNodes: this.#blocked,
       classes: this.#selector?.feasibility.classes ?? {},

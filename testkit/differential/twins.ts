@@ -1,11 +1,13 @@
 import { Agent, request } from "node:http";
 import { systemClock } from "../../cmd/system-clock.ts";
 import { type NodeOptions, newNode } from "../../simulator/operations/node-facts.ts";
-import { evaluateNode, putNode } from "../../simulator/operations/nodes.ts";
+import { evaluateNode, putNode, setNodeStatus } from "../../simulator/operations/nodes.ts";
 import { seededRandom, uuid } from "../../simulator/random.ts";
 import { createSimulator, type Simulator } from "../../simulator/server.ts";
+import type { ClientUpdate } from "../../simulator/state/alloc-writes.ts";
 import type { Node } from "../../simulator/state/cluster-types.ts";
-import type { Packable } from "./message-pack.ts";
+import { rfc3339 } from "../../simulator/state/facts.ts";
+import { type Packable, packedTime } from "./message-pack.ts";
 import { NomadRpc } from "./nomad-rpc.ts";
 import { type RealServer, startRealServer } from "./real-server.ts";
 
@@ -28,6 +30,14 @@ export interface Answer {
 export interface Pair {
   readonly real: Answer;
   readonly simulated: Answer;
+}
+
+/** What a client says of an allocation. */
+export interface AllocationReport {
+  readonly ID: string;
+  readonly NodeID: string;
+  readonly status: "running" | "failed" | "complete";
+  readonly healthy?: boolean;
 }
 
 interface AllocStub {
@@ -112,27 +122,37 @@ export class Twins {
     }
   }
 
-  /** Says on both that every allocation that runs, or is to stop, is over. */
-  async finishAll(): Promise<void> {
-    const real = JSON.parse((await this.askReal({ method: "GET", path: "/v1/allocations?namespace=*" })).body) as AllocStub[];
-    const open = real.filter((alloc) => alloc.ClientStatus === "pending" || alloc.ClientStatus === "running");
-    const byNode = new Map<string, AllocStub[]>();
-    for (const alloc of open) byNode.set(alloc.NodeID, [...(byNode.get(alloc.NodeID) ?? []), alloc]);
-    await Promise.all(
-      [...byNode].map(([nodeId, allocs]) =>
-        this.#rpc.call("Node.UpdateAlloc", {
-          Region: "global",
-          AuthToken: this.#nodes.get(nodeId)?.SecretID ?? "",
-          Alloc: allocs.map(({ ID, NodeID, Namespace, JobID }) => ({ ID, NodeID, Namespace, JobID, ClientStatus: "complete" })),
-        }),
-      ),
-    );
+  /** What the clients of silent nodes say of allocations, which have other ids on each server. */
+  async report(real: readonly AllocationReport[], simulated: readonly AllocationReport[]): Promise<void> {
+    const now = systemClock.now();
     const { clients, state } = this.simulator;
-    const mine = [...state.allocs.rows.values()].filter((alloc) => ["pending", "running"].includes(alloc.ClientStatus));
-    clients.deliver(
-      mine.map(({ ID }) => ({ id: ID, clientStatus: "complete", clientDescription: "", taskStates: null, health: undefined })),
-    );
-    await this.settled();
+    // Each client speaks for itself, and one after the other: what servers hear together they may take as one.
+    for (const nodeId of new Set([...real, ...simulated].map(({ NodeID }) => NodeID))) {
+      const AuthToken = this.#nodes.get(nodeId)?.SecretID ?? "";
+      const Alloc = real.filter(({ NodeID }) => NodeID === nodeId).map((report) => packableReport(report, now));
+      const request = { Region: "global", AuthToken, Alloc };
+      if (Alloc.length > 0) await this.#rpc.call("Node.UpdateAlloc", request).catch(ignoreUnresponsive);
+      const heard = simulated.filter(({ NodeID }) => NodeID === nodeId && state.nodes.get(NodeID)?.Status === "ready");
+      if (heard.length > 0) clients.deliver(heard.map((report) => clientUpdate(report, now)));
+    }
+  }
+
+  async setNodeStatus(nodeId: string, status: "ready" | "down"): Promise<void> {
+    const AuthToken = this.#nodes.get(nodeId)?.SecretID ?? "";
+    const now = Math.floor(systemClock.now() / 1000);
+    await this.#rpc.call("Node.UpdateStatus", { Region: "global", AuthToken, NodeID: nodeId, Status: status, UpdatedAt: now });
+    setNodeStatus(this.simulator.operations, nodeId, status);
+  }
+
+  /** Says on both that every allocation that runs, or is to stop, is over; of these nodes, or of all. */
+  async finishAll(nodes?: readonly string[]): Promise<void> {
+    const open = (list: readonly AllocStub[]) =>
+      list
+        .filter(({ NodeID, ClientStatus }) => (nodes?.includes(NodeID) ?? true) && ["pending", "running"].includes(ClientStatus))
+        .map(({ ID, NodeID }): AllocationReport => ({ ID, NodeID, status: "complete" }));
+    const { body } = await this.askReal({ method: "GET", path: "/v1/allocations?namespace=*" });
+    await this.report(open(JSON.parse(body) as AllocStub[]), open([...this.simulator.state.allocs.rows.values()]));
+    if (nodes === undefined) await this.settled();
   }
 
   askReal(exchange: Exchange): Promise<Answer> {
@@ -179,4 +199,38 @@ function packableNode(node: Node): Packable {
     Object.entries(node.Drivers).map(([name, { UpdateTime: _time, ...info }]) => [name, info] as const),
   );
   return { ...rest, Drivers, DrainStrategy: null, LastDrain: null } as unknown as Packable;
+}
+
+function packableReport({ ID, NodeID, status, healthy }: AllocationReport, now: number): Packable {
+  const over = status !== "running";
+  const state = {
+    State: over ? "dead" : "running",
+    Failed: status === "failed",
+    StartedAt: packedTime(now),
+    ...(over ? { FinishedAt: packedTime(now) } : {}),
+  };
+  const health = healthy === undefined ? {} : { DeploymentStatus: { Healthy: healthy, Timestamp: packedTime(now) } };
+  return { ID, NodeID, ClientStatus: status, TaskStates: { t: state }, ...health };
+}
+
+function clientUpdate({ ID, status, healthy }: AllocationReport, now: number): ClientUpdate {
+  const over = status !== "running";
+  const time = rfc3339(now);
+  const state = {
+    State: over ? "dead" : "running",
+    Failed: status === "failed",
+    Restarts: 0,
+    LastRestart: null,
+    StartedAt: time,
+    FinishedAt: over ? time : null,
+    Paused: "",
+    Events: [],
+  };
+  const health = healthy === undefined ? undefined : { healthy, timestamp: time };
+  return { id: ID, clientStatus: status, clientDescription: "", taskStates: { t: state }, health };
+}
+
+/** Nodes that are down may say nothing. */
+function ignoreUnresponsive(error: unknown): void {
+  if (!(error instanceof Error && error.message.includes("is not allowed to update allocs"))) throw error;
 }

@@ -1,0 +1,125 @@
+import type { Rec } from "../../simulator/jobspec/values.ts";
+import type { Chooser } from "./chooser.ts";
+
+const second = 1_000_000_000;
+
+/** A job whose life is of interest rather than its text: what is placed, replaced, waited for and stopped. */
+export function smallJob(choose: Chooser, name: string, datacenter: string): Rec {
+  const type = choose.pick(["service", "service", "service", "batch", "system", "sysbatch"]);
+  const job: Rec = {
+    ID: name,
+    Name: name,
+    Type: type,
+    Datacenters: [datacenter],
+    TaskGroups: Array.from({ length: choose.chance(0.3) ? 2 : 1 }, (_, i) => group(choose, type, `g${i}`)),
+  };
+  if (type !== "sysbatch" && type !== "batch" && choose.chance(0.7)) job["Update"] = update(choose);
+  if (type === "batch" && choose.chance(0.25)) job["ParameterizedJob"] = { Payload: "optional", MetaOptional: ["a"] };
+  if (choose.chance(0.2)) job["Meta"] = { a: "1" };
+  return job;
+}
+
+function update(choose: Chooser): Rec {
+  const canary = choose.pick([0, 0, 1, 2]);
+  return {
+    MaxParallel: choose.pick([0, 1, 1, 2, 3]),
+    Canary: canary,
+    AutoPromote: canary > 0 && choose.chance(0.4),
+    AutoRevert: choose.chance(0.4),
+    HealthCheck: "task_states",
+    MinHealthyTime: second,
+    HealthyDeadline: 60 * second,
+    ProgressDeadline: choose.pick([0, 600 * second]),
+  };
+}
+
+function group(choose: Chooser, type: string, name: string): Rec {
+  const everywhere = type === "system" || type === "sysbatch";
+  const found: Rec = { Name: name, Count: everywhere ? 1 : choose.pick([0, 1, 1, 2, 3, 4]), Tasks: [task(choose)] };
+  if (!everywhere && choose.chance(0.5)) found["ReschedulePolicy"] = choose.pick(RESCHEDULES[type] ?? []);
+  if (choose.chance(0.15)) found["Constraints"] = [choose.pick(CONSTRAINTS)];
+  if (choose.chance(0.15)) found["EphemeralDisk"] = { Sticky: choose.chance(0.5), Migrate: choose.chance(0.5), SizeMB: 50 };
+  if (!everywhere && choose.chance(0.15)) found["Affinities"] = [choose.pick(AFFINITIES)];
+  if (!everywhere && choose.chance(0.15)) found["Spreads"] = [{ Attribute: "${node.class}", Weight: 50 }];
+  if (type === "service" && choose.chance(0.15)) found["Scaling"] = { Min: 0, Max: 5, Enabled: true };
+  if (type === "service" && choose.chance(0.15))
+    found["Migrate"] = {
+      MaxParallel: choose.pick([1, 2]),
+      MinHealthyTime: second,
+      HealthyDeadline: 60 * second,
+      HealthCheck: "task_states",
+    };
+  if (type === "service" && choose.chance(0.2)) found["Disconnect"] = { LostAfter: 600 * second, Replace: choose.chance(0.5) };
+  if (choose.chance(0.2)) found["Networks"] = [{ DynamicPorts: [{ Label: "http" }] }];
+  return found;
+}
+
+const CONSTRAINTS: readonly Rec[] = [
+  { Operand: "distinct_hosts", RTarget: "true" },
+  { LTarget: "${node.class}", Operand: "=", RTarget: "big" },
+  { LTarget: "${node.class}", Operand: "=", RTarget: "none" },
+  { LTarget: "${node.unique.name}", Operand: "regexp", RTarget: "small" },
+  { LTarget: "${node.class}", Operand: "distinct_property", RTarget: "1" },
+];
+
+const AFFINITIES: readonly Rec[] = [
+  { LTarget: "${node.class}", Operand: "=", RTarget: "small", Weight: 100 },
+  { LTarget: "${node.class}", Operand: "=", RTarget: "big", Weight: -50 },
+];
+
+const RESCHEDULES: Readonly<Record<string, readonly Rec[]>> = {
+  service: [
+    { Attempts: 0, Unlimited: false },
+    { Attempts: 0, Unlimited: true, Delay: 30 * second, DelayFunction: "exponential", MaxDelay: 3600 * second },
+    { Attempts: 2, Interval: 3600 * second, Delay: 30 * second, DelayFunction: "constant", Unlimited: false },
+  ],
+  batch: [
+    { Attempts: 0, Unlimited: false },
+    { Attempts: 1, Interval: 3600 * second, Delay: 30 * second, DelayFunction: "constant", Unlimited: false },
+  ],
+};
+
+function task(choose: Chooser): Rec {
+  return {
+    Name: "t",
+    Driver: choose.chance(0.05) ? "docker" : "raw_exec",
+    Config: { command: "/bin/sleep", args: ["1000"] },
+    Resources: { CPU: choose.pick([100, 500]), MemoryMB: choose.pick([64, 300, 900]) },
+    ...(choose.chance(0.2) ? { Services: [{ Name: "s", Provider: "nomad", Tags: ["a"] }] } : {}),
+  };
+}
+
+/** Another version of a small job: something that restarts its tasks, something that does not, or another number of them. */
+export function changedSmallJob(choose: Chooser, job: Rec): Rec {
+  const next = structuredClone(job);
+  const groups = next["TaskGroups"] as Rec[];
+  const one = choose.pick(groups);
+  const [inside] = one["Tasks"] as Rec[];
+  switch (choose.int(0, 9)) {
+    case 0:
+    case 1:
+    case 2:
+      if (inside !== undefined) inside["Env"] = { V: String(choose.int(0, 3)) };
+      break;
+    case 3:
+      next["Priority"] = choose.pick([40, 50, 60]);
+      break;
+    case 4:
+    case 5:
+      one["Count"] = job["Type"] === "service" || job["Type"] === "batch" ? choose.int(0, 5) : 1;
+      break;
+    case 6:
+      if (groups.length > 1) groups.pop();
+      else groups.push({ ...structuredClone(one), Name: "g1" });
+      break;
+    case 7:
+      next["Meta"] = choose.chance(0.5) ? { a: String(choose.int(0, 2)) } : null;
+      break;
+    case 8:
+      one["Constraints"] = choose.chance(0.5) ? null : [choose.pick(CONSTRAINTS)];
+      break;
+    default:
+      if (job["Type"] === "service" || job["Type"] === "system") next["Update"] = update(choose);
+  }
+  return next;
+}
