@@ -140,6 +140,8 @@ class Run {
       const changed = this.parts.live.listed(signal.namespace, signal.jobs, this.deps.clock.now(), signal.index);
       for (const key of changed) this.wakeIfOurs(key);
       this.parts.loops.orphans.add("all", { afterMs: orphansAfterMs });
+      // Nomad answers: what it could not parse before need not wait any longer.
+      for (const name of this.parts.source.failing()) this.parts.loops.source.add(name);
       void this.parts.past.look(signal.namespace, signal.jobs);
       return;
     }

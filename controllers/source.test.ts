@@ -209,6 +209,20 @@ describe("D36: what cannot be read", () => {
     expect(world.nomad.count("register")).toBe(4);
   });
 
+  it("Nomad away for long: its files are parsed as soon as Nomad answers a list", async () => {
+    const world = await startWorld();
+    world.nomad.fault = (_when, call) => {
+      if (call.startsWith("parse")) throw new NomadError("no connection", { kind: "not_sent" });
+    };
+    await world.commit(three);
+    await world.clock.advance(100_000);
+    expect(main(world)).toMatchObject({ error: expect.stringContaining("no connection") });
+    world.nomad.fault = () => {};
+    world.nomad.relist("default");
+    await world.clock.advance(2_000);
+    expect(main(world)).toMatchObject({ error: undefined, managedJobs: 3 });
+  });
+
   it("Nomad away during the parse: nothing is lost, and the commit takes effect later", async () => {
     const world = await startWorld({}, three);
     world.nomad.fault = () => {

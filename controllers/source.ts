@@ -84,6 +84,11 @@ export class SourceController implements Reconciler<string> {
     }
   }
 
+  /** Repositories whose last look failed. */
+  failing(): string[] {
+    return [...this.states.values()].filter(({ error }) => error !== undefined).map(({ settings }) => settings.name);
+  }
+
   /** Whether every repository has been read once since the start. */
   get ready(): boolean {
     return [...this.states.values()].every((state) => state.appliedSha !== undefined || state.held !== undefined);

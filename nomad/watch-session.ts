@@ -26,6 +26,7 @@ const OPEN_TIMEOUT_MS = 30_000;
 // forgets to close it for a quarter of a minute and longer (seen on 2.0.6).
 const BEGIN_TIMEOUT_MS = 10_000;
 const REFUSED = "Nomad ended the event stream before it began: no right to read events there, or events are switched off";
+const REFUSED_HINT = "check the token and its policy; nops doctor names what is missing";
 // Events about jobs that come while the first list is under way; beyond this they are passed on at once.
 const MAX_HELD = 10_000;
 
@@ -123,7 +124,9 @@ class WatchSession {
 
   end(reason: SessionEnd["reason"], words: string): void {
     if (this.#over !== undefined) return;
-    this.#over = { reason, error: new NomadError(`${words}; namespace ${this.#namespace}`, { kind: "overloaded" }) };
+    const hint = reason === "refused" ? { hint: REFUSED_HINT } : {};
+    const text = `${words}; namespace ${this.#namespace}`;
+    this.#over = { reason, error: new NomadError(text, { kind: "overloaded", ...hint }) };
     this.#silence.cancel();
     this.#resync?.cancel();
     this.#stopLists.abort();

@@ -49,7 +49,8 @@ function openLockFile(path: string): number {
     // Never truncated by opening: the PID in it belongs to whoever holds the lock.
     return openSync(path, constants.O_RDWR | constants.O_CREAT, 0o644);
   } catch (error) {
-    throw new NopsError(`cannot open the lock file ${path}`, {
+    const code = error instanceof Error && "code" in error ? `: ${String(error.code)}` : "";
+    throw new NopsError(`cannot open the lock file ${path}${code}`, {
       code: "lock_unavailable",
       hint: "its folder must be writable for the user nops runs as",
       cause: error,

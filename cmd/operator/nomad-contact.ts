@@ -1,4 +1,5 @@
 import { type Clock, type Instant, toInstant } from "../../model/clock.ts";
+import { messageWithHint } from "../../model/errors.ts";
 import type { RequestObservation } from "../../nomad/options.ts";
 import type { WatchState } from "../../nomad/watch-options.ts";
 
@@ -21,7 +22,7 @@ export class NomadContact {
   }
 
   onStream(state: WatchState): void {
-    this.#streams.set(state.namespace, state.connected ? undefined : (state.error?.message ?? "not connected yet"));
+    this.#streams.set(state.namespace, state.connected ? undefined : reasonOf(state));
     if (state.connected) this.#lastContact = toInstant(this.#clock.now());
   }
 
@@ -34,7 +35,11 @@ export class NomadContact {
     if (this.#lastContact === undefined)
       return this.#lastCall?.text ?? [...this.#streams.values()].find((text) => text !== undefined) ?? "not asked yet";
     if (this.#lastCall?.ok === false) return this.#lastCall.text;
-    const stuck = [...this.#streams].find(([, text]) => text !== undefined);
-    return stuck === undefined ? undefined : `event stream of namespace ${stuck[0]}: ${stuck[1]}`;
+    return [...this.#streams.values()].find((text) => text !== undefined);
   }
+}
+
+/** Errors of a stream name its namespace. */
+function reasonOf({ namespace, error }: WatchState): string {
+  return error === undefined ? `the event stream of namespace ${namespace} is not open yet` : messageWithHint(error);
 }

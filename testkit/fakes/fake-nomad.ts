@@ -184,6 +184,11 @@ export class FakeNomad implements NomadPort, NomadWatchPort {
     return this.call("log", allocation, () => this.logTail);
   }
 
+  /** What a watch tells after it connected anew. */
+  relist(namespace: string): void {
+    this.watchers.get(namespace)?.({ kind: "listed", namespace, jobs: this.stubs(namespace), index: this.index });
+  }
+
   async watch(namespace: string, onSignal: (signal: NomadSignal) => void, abort: AbortSignal): Promise<void> {
     this.watchers.set(namespace, onSignal);
     onSignal({ kind: "listed", namespace, jobs: this.stubs(namespace), index: this.index });
