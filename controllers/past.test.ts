@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import type { JobSpec } from "../model/nomad.ts";
 import type { Store } from "../store/open.ts";
 import { FakeClock } from "../testkit/fake-clock.ts";
-import { stopWorld } from "../testkit/fakes/started-world.ts";
+import { ann, stopWorld } from "../testkit/fakes/started-world.ts";
 import { key, service, World } from "../testkit/fakes/world.ts";
 import { memoryStore } from "../testkit/memory-store.ts";
 
@@ -51,6 +51,19 @@ async function restoredOver(older: Uint8Array, { world }: Life): Promise<Life> {
   return next;
 }
 
+/** Lets a deployment with a pre-hook come to its end. Gives what the database held just before the dispatch. */
+async function copyBeforeDispatch(first: Life): Promise<Uint8Array> {
+  let copy: Uint8Array | undefined;
+  first.world.nomad.fault = (when, call) => {
+    if (when === "before" && call.startsWith("dispatch")) copy ??= first.store.serialize();
+  };
+  await begin(first, { "web.hcl": web("web:1", { nops_pre_hook: "migrate" }), "h.hcl": hook });
+  expect(await first.world.latest("web")).toMatchObject({ state: "completed" });
+  // As Nomad's garbage collection does: with the run goes its token.
+  for (const [id, job] of first.world.nomad.jobs) if (job.parentId !== "") first.world.nomad.jobs.delete(id);
+  return copy ?? expect.fail("no hook was dispatched");
+}
+
 describe("a database that is older than what it did", () => {
   it("is known by a version of a job that it never made: nothing is done until a person accepts it", async () => {
     const first = life(new FakeClock());
@@ -82,17 +95,25 @@ describe("a database that is older than what it did", () => {
 
   it("is known by a deployment that got further than it remembers, before its hook runs again", async () => {
     const first = life(new FakeClock());
-    let copy: Uint8Array | undefined;
-    first.world.nomad.fault = (when, call) => {
-      if (when === "before" && call.startsWith("dispatch")) copy ??= first.store.serialize();
-    };
-    await begin(first, { "web.hcl": web("web:1", { nops_pre_hook: "migrate" }), "h.hcl": hook });
-    expect(await first.world.latest("web")).toMatchObject({ state: "completed" });
-    // As Nomad's garbage collection does: with the run goes its token.
-    for (const [id, job] of first.world.nomad.jobs) if (job.parentId !== "") first.world.nomad.jobs.delete(id);
-    const { world } = await restoredOver(copy ?? new Uint8Array(), first);
+    const { world } = await restoredOver(await copyBeforeDispatch(first), first);
     expect(await world.latest("web")).toMatchObject({ state: "pre_hook" });
     expect((await world.operator.status()).mode).toBe("restored_database");
+    expect(world.nomad.count("dispatch")).toBe(1);
+  });
+
+  it("is used again once a person accepted it, over all later starts", async () => {
+    const first = life(new FakeClock());
+    const { world, store } = await restoredOver(await copyBeforeDispatch(first), first);
+    expect(await store.acceptRestored(ann)).toBe(true);
+    for (let start = 0; start < 2; start++) {
+      await stopWorld(world);
+      world.restart();
+      await world.operator.start();
+      await world.clock.advance(40_000);
+      expect((await world.operator.status()).mode).toBe("normal");
+    }
+    // Whether the hook ran is what this copy cannot know, so it is not dispatched again even now (design D9).
+    expect(await world.latest("web")).toMatchObject({ state: "failed", reason: "hook_unknown" });
     expect(world.nomad.count("dispatch")).toBe(1);
   });
 });

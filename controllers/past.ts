@@ -3,6 +3,7 @@ import type { JobOnRecord } from "../model/facts.ts";
 import { type JobKey, splitJobKey } from "../model/job-key.ts";
 import type { Log } from "../model/log.ts";
 import type { JobStub } from "../model/nomad.ts";
+import { isUlid, ulidTime } from "../model/ulid.ts";
 import type { FactsPort, NomadPort, PastPort } from "./ports.ts";
 import { deploymentIn } from "./stamp.ts";
 
@@ -60,21 +61,23 @@ export class Past {
   }
 
   private async problemOf(namespace: string, stubs: readonly JobStub[]): Promise<string | undefined> {
+    const accepted = Date.parse((await this.deps.store.restoreAcceptedAt()) ?? "") || 0;
     const live = new Map(stubs.map((stub) => [stub.ID, stub.JobModifyIndex] as const));
     for (const record of await this.deps.store.jobsOnRecord(namespace)) {
       if ((live.get(splitJobKey(record.key).jobId) ?? 0) <= record.seenIndex) continue;
-      const problem = await this.unknownVersion(record);
+      const problem = await this.unknownVersion(record, accepted);
       if (problem !== undefined) return problem;
     }
     return undefined;
   }
 
   /** Somebody registered the job since. If it was a deployment that the database does not know to have got so far, it forgot. */
-  private async unknownVersion({ key, newestDeployment, seenIndex }: JobOnRecord): Promise<string | undefined> {
+  private async unknownVersion({ key, newestDeployment, seenIndex }: JobOnRecord, accepted: number): Promise<string | undefined> {
     for (const { Version, JobModifyIndex } of await this.deps.nomad.jobVersions(key)) {
       if (JobModifyIndex <= seenIndex) continue;
       const id = deploymentIn(await this.deps.nomad.readSubmission(key, Version));
-      if (id !== undefined && (await this.isForgotten(id, newestDeployment)))
+      if (id === undefined || !isUlid(id) || ulidTime(id) <= accepted) continue;
+      if (await this.isForgotten(id, newestDeployment))
         return `${words(key)} was registered as version ${Version} by deployment ${id}, of which the database does not know that`;
     }
     return undefined;

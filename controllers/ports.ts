@@ -190,6 +190,8 @@ export interface DriftPort {
 export interface PastPort {
   /** Marks the database as a restored older one (design D34). Once; later calls change nothing. */
   markRestored(message: string): Promise<void>;
+  /** When a person last accepted this database; what was done before then counts as known. */
+  restoreAcceptedAt(): Promise<Instant | undefined>;
 }
 
 /** Source's own records. */

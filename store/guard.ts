@@ -21,6 +21,7 @@ export interface RestoredMark {
 }
 
 const restoredKey = "restored";
+const acceptedKey = "restore_accepted_at";
 const epochKey = "epoch";
 
 /** Path of the mark beside a database. */
@@ -105,11 +106,17 @@ export class Guard {
       const value = this.#read(restoredKey);
       if (value === undefined) return false;
       this.#connection.orm.delete(meta).where(eq(meta.key, restoredKey)).run();
+      this.#write(acceptedKey, this.#connection.now());
       this.#events.append({ kind: "restore_accepted", actor, message: "the restored database is used from here on" });
       return true;
     });
     if (accepted) this.saveMark();
     return accepted;
+  }
+
+  /** When a person last accepted this database in spite of what it does not know. */
+  async restoreAcceptedAt(): Promise<Instant | undefined> {
+    return this.#connection.single(() => this.#read(acceptedKey));
   }
 
   #older(mark: FolderMark, epoch: number): string | undefined {

@@ -97,7 +97,7 @@ function composeStore(connection: Connection, options: StoreOptions) {
     ...methodsOf(new Tokens(connection, events, options.random), "createToken", "revokeToken", "listTokens", "findToken"),
     ...methodsOf(outbox, "claimNotifications", "markDelivered", "markFailed"),
     ...methodsOf(new Retention(connection, events), "prune"),
-    ...methodsOf(guard, "folderMark", "restored", "markRestored", "acceptRestored"),
+    ...methodsOf(guard, "folderMark", "restored", "markRestored", "acceptRestored", "restoreAcceptedAt"),
     ...methodsOf(new Health(connection), "health", "probe"),
     /** Calls back after each transaction of this process that appended events; gives the way to stop. */
     onEvents: (listener: () => void): (() => void) => connection.onEvents(listener),

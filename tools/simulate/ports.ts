@@ -24,7 +24,7 @@ const nomadMethods = [
 const storeMethods = [
   ...(["jobFacts", "deployment", "deploymentSpec", "frozenHooks", "hookRuns", "approvals", "commitAuthorEmail"] as const),
   ...(["activeDeployments", "completedJobs", "revisionsInUse", "deploymentAtCommit", "countAutomaticStarts"] as const),
-  ...(["jobsOnRecord", "markRestored"] as const),
+  ...(["jobsOnRecord", "markRestored", "restoreAcceptedAt"] as const),
   ...(["create", "move", "saveVerdict", "refreshBase", "dropLift", "markUnknownRegistered", "jobFiles"] as const),
   ...(["saveJobFiles", "lastGoodCommit", "acceptRemovals", "acceptedRemovals", "recordRepositoryEvent"] as const),
   ...(["recordApplied", "recordPromotionWait", "recordPromoted", "recordRescheduleIntent", "ensureHookRun"] as const),

@@ -28,6 +28,7 @@ const reads = new Set([
   "commitAuthorEmail",
   "activeDeployments",
   "jobsOnRecord",
+  "restoreAcceptedAt",
   "completedJobs",
   "revisionsInUse",
   "deploymentAtCommit",
