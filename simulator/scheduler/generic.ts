@@ -59,7 +59,7 @@ export function scheduleGeneric(
     const create = () => newDeployment(env.newId(), job, evaluation.Priority, env.now());
     results.set(name, reconcileGroup(input, name, allocs, draft, create));
   }
-  return new Placer(env, evaluation, job, selector, draft, results).plan(sorted.updates, latest?.ID ?? "");
+  return new Placer(env, evaluation, job, selector, draft, results).plan(sorted.updates, latest);
 }
 
 function draftOf(current: Deployment | undefined): DeploymentDraft {
@@ -168,7 +168,7 @@ class Placer {
     this.#results = results;
   }
 
-  plan(cancelled: readonly StatusUpdate[], latestId: string): SchedulePlan {
+  plan(cancelled: readonly StatusUpdate[], latest: Deployment | undefined): SchedulePlan {
     const updates = [...cancelled];
     const all = [...this.#results.values()];
     const current = this.#draft.row;
@@ -179,8 +179,10 @@ class Placer {
       }
       for (const alloc of result.attributes) this.#allocs.push(alloc);
     }
-    const deploymentId = current !== undefined && deploymentActive(current) ? current.ID : "";
-    for (const result of all) for (const alloc of result.inplace) this.#allocs.push(this.#inPlace(alloc, current?.ID ?? ""));
+    // Without one of its own a version goes on under the deployment of the version before, as long as that is not closed.
+    const deployment = current ?? latest;
+    const deploymentId = deployment !== undefined && deploymentActive(deployment) ? deployment.ID : "";
+    for (const result of all) for (const alloc of result.inplace) this.#allocs.push(this.#inPlace(alloc, deployment?.ID ?? ""));
     if (current !== undefined && !this.#draft.created && all.every((result) => result.complete) && deploymentActive(current)) {
       updates.push({ id: current.ID, status: "successful", description: "Deployment completed successfully" });
     }
@@ -198,7 +200,7 @@ class Placer {
       followups: all.flatMap((result) => result.followups),
       failed: Object.fromEntries([...this.#failed].map(([name, metrics]): [string, AllocMetric] => [name, metrics.json()])),
       queued: this.#queued,
-      deploymentId: current?.ID ?? latestId,
+      deploymentId: deployment?.ID ?? "",
       blockedNodes: [],
       classes: this.#selector.feasibility.classes,
       escaped: this.#selector.feasibility.escaped,
@@ -268,7 +270,7 @@ class Placer {
       offer: choice.offer,
       metrics: choice.metrics.json(),
       deploymentId: older?.deploymentId ?? deploymentId,
-      canary: placement.canary && this.#draft.row !== undefined,
+      canary: placement.canary && (this.#draft.row !== undefined || deploymentId !== ""),
       previous: previous?.ID ?? "",
       tracker: placement.reschedule && previous !== undefined ? trackerFor(previous, this.#env.now()) : null,
       now: this.#env.now(),

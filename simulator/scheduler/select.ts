@@ -1,5 +1,5 @@
 import type { Node } from "../state/cluster-types.ts";
-import { terminal } from "../state/facts.ts";
+import { clientTerminal, terminal } from "../state/facts.ts";
 import { scoped } from "../state/table.ts";
 import type { Allocation, Constraint, Job, TaskGroup } from "../state/types.ts";
 import { meets, resolveTarget } from "./constraints.ts";
@@ -8,6 +8,7 @@ import { Feasibility } from "./feasibility.ts";
 import { type NodeLoad, type Offer, portKey, tryFit, usageOf } from "./fit.ts";
 import { Metrics } from "./metrics.ts";
 import { inDatacenters, inPool, isReady, missingCsiVolumes } from "./node-checks.ts";
+import { type GroupAllocations, SpreadScore } from "./spread-score.ts";
 
 export interface Choice {
   readonly node: Node;
@@ -26,6 +27,7 @@ export class Selector {
   readonly feasibility: Feasibility;
   /** Whether each choice is about one node, and knows nothing of the others. */
   readonly #forgetful: boolean;
+  readonly #spread: SpreadScore;
   /** Things beside nodes that the cluster lacks. */
   readonly missing = new Set<string>();
 
@@ -34,6 +36,7 @@ export class Selector {
     this.#job = job;
     this.#forgetful = forgetful;
     this.feasibility = new Feasibility(job);
+    this.#spread = new SpreadScore(job, (id) => env.state.nodes.get(id));
     this.nodes = env.state.nodes
       .sorted()
       .filter((node) => inPool(node, job.NodePool) && isReady(node) && inDatacenters(node, job.Datacenters));
@@ -116,10 +119,24 @@ export class Selector {
     return { usage, ports };
   }
 
+  #ofJob(): readonly Allocation[] {
+    return this.#env.state.allocs.by("job", scoped(this.#job.Namespace, this.#job.ID));
+  }
+
+  /** Allocations of the job that take room: also those that are told to stop, until their client says that they did. */
   #siblings(): Allocation[] {
-    const existing = this.#env.state.allocs.by("job", scoped(this.#job.Namespace, this.#job.ID));
-    const live = existing.filter((alloc) => !terminal(alloc) && !this.#stopped.has(alloc.ID));
+    const live = this.#ofJob().filter((alloc) => !clientTerminal(alloc) && !this.#stopped.has(alloc.ID));
     return [...live, ...[...this.#placed.values()].flat()];
+  }
+
+  /** Allocations whose places count for properties of nodes. */
+  #properties(fits: (alloc: Allocation) => boolean): GroupAllocations {
+    const ofJob = this.#ofJob().filter(fits);
+    return {
+      existing: ofJob.filter((alloc) => !terminal(alloc)),
+      stopping: ofJob.filter((alloc) => this.#stopped.has(alloc.ID)),
+      proposed: [...this.#placed.values()].flat().filter(fits),
+    };
   }
 
   /** `distinct_hosts` and `distinct_property`, of the job and of the group. */
@@ -131,12 +148,14 @@ export class Selector {
     for (const [constraints, groupOnly] of scopes) {
       for (const constraint of constraints) {
         if (!constraint.Operand.startsWith("distinct_")) continue;
-        const siblings = this.#siblings().filter((alloc) => !groupOnly || alloc.TaskGroup === group.Name);
-        if (constraint.Operand === "distinct_hosts" && constraint.RTarget !== "false") {
-          if (siblings.some((alloc) => alloc.NodeID === node.ID)) return "distinct_hosts";
+        const here = (alloc: Allocation) => !groupOnly || alloc.TaskGroup === group.Name;
+        if (constraint.Operand === "distinct_hosts" && !["0", "f", "F", "false", "FALSE", "False"].includes(constraint.RTarget)) {
+          if (this.#siblings().some((alloc) => alloc.NodeID === node.ID && here(alloc))) return "distinct_hosts";
         }
         if (constraint.Operand === "distinct_property") {
-          const taken = this.#propertyTaken(node, constraint, siblings);
+          const { existing, stopping, proposed } = this.#properties(here);
+          const kept = existing.filter((alloc) => !stopping.includes(alloc));
+          const taken = this.#propertyTaken(node, constraint, [...kept, ...proposed]);
           if (taken !== undefined) return taken;
         }
       }
@@ -162,41 +181,31 @@ export class Selector {
     const memory = free(load.usage.memory + need.memory, node.NodeResources.Memory.MemoryMB);
     const binpack = Math.min(18, Math.max(0, 20 - (10 ** cpu + 10 ** memory))) / 18;
     const scores: Record<string, number> = { binpack };
-    const siblings = this.#siblings().filter((alloc) => alloc.TaskGroup === group.Name);
-    const here = siblings.filter((alloc) => alloc.NodeID === node.ID).length;
-    if (here > 0) scores["job-anti-affinity"] = -(here + 1) / Math.max(1, group.Count);
-    if (avoided) scores["node-reschedule-penalty"] = -1;
-    const affinity = affinityScore(node, this.#job, group);
-    if (affinity !== 0) scores["node-affinity"] = affinity;
-    const spread = this.#spreadScore(node, group, siblings);
-    if (spread !== 0) scores["allocation-spread"] = spread;
-    const all = Object.values(scores);
-    const norm = all.reduce((sum, score) => sum + score, 0) / all.length;
+    const counted = [binpack];
+    // What says nothing of a node is shown as zero, and counts in the mean only where it was asked for.
+    const add = (name: string, score: number, asked = score !== 0) => {
+      if (asked) counted.push(score);
+      scores[name] = score;
+    };
+    if (!this.#forgetful) {
+      const here = this.#siblings().filter((alloc) => alloc.TaskGroup === group.Name && alloc.NodeID === node.ID).length;
+      add("job-anti-affinity", here > 0 ? -(here + 1) / group.Count : 0);
+      add("node-reschedule-penalty", avoided ? -1 : 0);
+      const affinity = affinityScore(node, this.#job, group);
+      add("node-affinity", affinity ?? 0, affinity !== undefined);
+      const spread = this.#spread.of(node, group, () => this.#properties((alloc) => alloc.TaskGroup === group.Name));
+      if (spread !== 0) add("allocation-spread", spread);
+    }
+    const norm = counted.reduce((sum, score) => sum + score, 0) / counted.length;
     metrics.score(node, scores, norm);
     return norm;
   }
-
-  /** Nodes whose value of the spread attribute is used least score best. */
-  #spreadScore(node: Node, group: TaskGroup, siblings: readonly Allocation[]): number {
-    const spreads = [...(group.Spreads ?? []), ...(this.#job.Spreads ?? [])];
-    let score = 0;
-    for (const spread of spreads) {
-      const value = resolveTarget(spread.Attribute, node);
-      const used = siblings.filter((alloc) => {
-        const other = this.#env.state.nodes.get(alloc.NodeID);
-        return other !== undefined && resolveTarget(spread.Attribute, other) === value;
-      }).length;
-      const target = spread.SpreadTarget?.find((one) => one.Value === value);
-      const wanted = target === undefined ? 0 : (target.Percent / 100) * group.Count;
-      score += (target === undefined ? -used : (wanted - used) / Math.max(1, wanted)) * (spread.Weight / 100);
-    }
-    return score;
-  }
 }
 
-function affinityScore(node: Node, job: Job, group: TaskGroup): number {
+/** Undefined where there are no affinities at all. */
+function affinityScore(node: Node, job: Job, group: TaskGroup): number | undefined {
   const all = [...(job.Affinities ?? []), ...(group.Affinities ?? []), ...group.Tasks.flatMap((task) => task.Affinities ?? [])];
   const total = all.reduce((sum, affinity) => sum + Math.abs(affinity.Weight), 0);
-  if (total === 0) return 0;
+  if (all.length === 0) return undefined;
   return all.filter((affinity) => meets(node, affinity)).reduce((sum, affinity) => sum + affinity.Weight, 0) / total;
 }

@@ -29,18 +29,21 @@ export class SystemRollout {
     const latest = sysbatch ? undefined : latestDeployment(env.state, evaluation.Namespace, evaluation.JobID);
     this.#latest = latest;
     if (latest === undefined) return;
-    const cancel = (description: string) => {
-      if (deploymentActive(latest)) this.updates.push({ id: latest.ID, status: "cancelled", description });
-    };
-    if (job === undefined || job.Stop) cancel("Cancelled because job is stopped");
-    else if (latest.JobCreateIndex !== job.CreateIndex || latest.JobVersion !== job.Version) {
-      cancel("Cancelled due to newer version of job");
-      this.#old = latest;
-    } else if (latest.Status === "successful") this.#old = latest;
-    else {
-      this.row = latest;
-      this.groups = Object.fromEntries(Object.entries(latest.TaskGroups).map(([name, state]) => [name, { ...state }]));
+    const active = deploymentActive(latest);
+    const cancel = (description: string) => this.updates.push({ id: latest.ID, status: "cancelled", description });
+    if (job === undefined || job.Stop) {
+      if (active) cancel("Cancelled because job is stopped");
+      return;
     }
+    const older = latest.JobCreateIndex !== job.CreateIndex || latest.JobVersion !== job.Version;
+    if (older && active) cancel("Cancelled due to newer version of job");
+    if ((older && active) || latest.Status === "successful") {
+      this.#old = latest;
+      return;
+    }
+    // One that failed or was cancelled stays the current one, also for later versions: they get none of their own.
+    this.row = latest;
+    this.groups = Object.fromEntries(Object.entries(latest.TaskGroups).map(([name, state]) => [name, { ...state }]));
   }
 
   /** Id that the evaluation names; none when the latest one is done and no node is to have any of its groups. */
@@ -48,6 +51,11 @@ export class SystemRollout {
     if (this.row !== undefined) return this.row.ID;
     const idle = Object.keys(this.#latest?.TaskGroups ?? {}).every((name) => (candidates[name] ?? 0) < 1);
     return this.#latest === undefined || (this.#latest.Status === "successful" && idle) ? "" : this.#latest.ID;
+  }
+
+  /** Of the deployment of this version, else of the one before, whatever became of it; "" without any. */
+  get latestId(): string {
+    return this.row?.ID ?? this.#latest?.ID ?? "";
   }
 
   /** Its id while it may still place, else "". */

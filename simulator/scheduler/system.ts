@@ -81,7 +81,6 @@ class SystemPass {
       for (const alloc of existing) if (!terminal(alloc)) this.#stopOne(alloc);
       return this.#result();
     }
-    for (const group of job.TaskGroups) this.#queued[group.Name] = 0;
     const selector = new Selector(this.#env, job, true);
     this.#selector = selector;
     const nodes = this.#env.state.nodes.sorted().filter((node) => inPool(node, job.NodePool));
@@ -91,7 +90,10 @@ class SystemPass {
     const notReady = new Set(nodes.filter((node) => !isReady(node)).map((node) => node.ID));
     for (const alloc of existing) if (!terminal(alloc)) this.#judge(alloc, job, eligible, notReady, selector);
     for (const node of eligible.values()) this.#fill(node, job, existing);
-    this.#rollout.create(job, this.#candidates, existing, this.#updates.length !== 0 || this.#allocs.length !== 0);
+    // One that runs and may stay as it is says that this is no first run.
+    if (this.#ignored.length === 0 || this.#rollout.row !== undefined) {
+      this.#rollout.create(job, this.#candidates, existing, this.#updates.length !== 0 || this.#allocs.length !== 0);
+    }
     this.#evict(job, selector);
     this.#placeAll(job, selector);
     // A system job's annotations count every node that has or gets the group; those of a sysbatch job only what is placed.
@@ -254,6 +256,8 @@ class SystemPass {
   }
 
   #placeAll(job: Job, selector: Selector): void {
+    // A sysbatch job names groups that wait for nothing only when all of them do.
+    if (!this.#sysbatch || this.#places.length === 0) for (const group of job.TaskGroups) this.#queued[group.Name] = 0;
     for (const want of this.#places) this.#queued[want.group.Name] = (this.#queued[want.group.Name] ?? 0) + 1;
     const active = this.#rollout.activeId;
     for (const want of this.#places) {
@@ -311,7 +315,7 @@ class SystemPass {
   }
 
   #result(): SchedulePlan {
-    const id = this.#rollout.activeId;
+    const id = this.#rollout.latestId;
     const inPlace = (alloc: Allocation) => (alloc.CreateIndex === 0 ? alloc : { ...alloc, DeploymentID: id });
     return {
       desired: Object.fromEntries(Object.entries(this.#desired).map(([name, counts]) => [name, unsigned(counts)])),

@@ -197,6 +197,11 @@ export class Lane {
   }
 }
 
+/** How often a deployment makes its job be looked at depends on how fast one change follows another. */
+function isSteady(row: unknown): boolean {
+  return (row as Rec)["TriggeredBy"] !== "deployment-watcher";
+}
+
 /** What changes of a node in a life. */
 const NODE_FIELDS = ["Status", "SchedulingEligibility", "DrainStrategy"];
 
@@ -209,7 +214,7 @@ function view(answer: Answer): unknown {
   const normal = normalAnswer(answer);
   if (isNode(normal.body)) return NODE_FIELDS.map((field) => (normal.body as Rec)[field]);
   if (!Array.isArray(normal.body) || normal.type !== "application/json") return normal;
-  const rows = normal.body.map((row: unknown) => [JSON.stringify(row), row] as const);
+  const rows = normal.body.filter(isSteady).map((row: unknown) => [JSON.stringify(row), row] as const);
   return { ...normal, body: rows.sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row) };
 }
 
