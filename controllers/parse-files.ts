@@ -45,6 +45,8 @@ export class FileParser {
   private readonly concurrency: number;
   private readonly clock: Clock | undefined;
   private readonly inFlight = new Map<string, Promise<Parsed>>();
+  /** Entries of files that are the same as in the commit before, so that a commit costs what it changes: the same objects. */
+  private readonly entries = new WeakMap<JobFile, { readonly parsed: Parsed; readonly entry: FileEntry }>();
 
   /** Without a clock every answer is waited for, however long it takes: for one-shot commands. */
   constructor(nomad: Pick<NomadPort, "parse">, concurrency: number, clock?: Clock) {
@@ -62,7 +64,7 @@ export class FileParser {
         const file = files[at];
         if (file === undefined) return;
         try {
-          entries[at] = this.toEntry(file, await this.parse(file, rules), rules);
+          entries[at] = this.entryOf(file, await this.parse(file, rules), rules);
         } catch (error) {
           errors.push(error instanceof Error ? error : new Error(messageOf(error)));
           entries[at] = unusable(
@@ -125,6 +127,15 @@ export class FileParser {
       if (error instanceof NomadError && error.kind === "refused") return { refused: error.message };
       throw error;
     }
+  }
+
+  /** A file object belongs to one repository, and so to one set of rules; only the last known keys change. */
+  private entryOf(file: JobFile, parsed: Parsed, rules: ParseRules): FileEntry {
+    const known = this.entries.get(file);
+    if (known?.parsed === parsed) return known.entry;
+    const entry = this.toEntry(file, parsed, rules);
+    if (entry.kind === "parsed") this.entries.set(file, { parsed, entry });
+    return entry;
   }
 
   private toEntry(file: JobFile, parsed: Parsed, rules: ParseRules): FileEntry {

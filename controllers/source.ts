@@ -146,18 +146,21 @@ export class SourceController implements Reconciler<string> {
 
   private async publish(state: State, snapshot: RepositorySnapshot, entries: readonly FileEntry[]): Promise<void> {
     state.warnings = snapshot.warnings;
-    for (const entry of entries) if (entry.kind === "parsed") this.deps.redactor.learn(`git ${entry.key}`, entry.spec);
+    const before = this.deps.desired.content(state.settings.name)?.entries ?? [];
+    const learned = new Set(before);
+    const ownerOf = (entry: FileEntry): string => `git ${state.settings.name} ${pathOf(entry)}`;
+    for (const entry of entries)
+      if (entry.kind === "parsed" && !learned.has(entry)) this.deps.redactor.learn(ownerOf(entry), entry.spec);
     const content: RepositoryContent = {
       name: state.settings.name,
       commit: snapshot.commit,
       entries,
       issues: this.issuesOf(snapshot, entries),
     };
-    const before = this.deps.desired.content(state.settings.name)?.entries ?? [];
     const changed = this.deps.desired.replace(content);
-    for (const entry of before)
-      if (entry.kind === "parsed" && this.deps.desired.state(entry.key).kind === "absent")
-        this.deps.redactor.forget(`git ${entry.key}`);
+    const paths = new Set(entries.map(pathOf));
+    // What a broken file held before may still be live.
+    for (const entry of before) if (!paths.has(pathOf(entry))) this.deps.redactor.forget(ownerOf(entry));
     const kept = new Set<string>();
     for (const each of this.states.values()) for (const file of each.snapshot?.files ?? []) kept.add(file.contentHash);
     this.parser.keepOnly(kept);

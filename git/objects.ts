@@ -92,23 +92,25 @@ const nearLimit = 100;
  * itself, so only a cut elsewhere, or a history longer than 5,000 commits, leaves it open; then the answer is `false`.
  */
 export async function isHistoryRewritten(store: ObjectStore, old: string, head: string): Promise<boolean> {
-  if ((await walkHistory(store, head, nearLimit, () => false)).commits.has(old)) return false;
+  if ((await walkHistory(store, head, nearLimit, () => false, old)).commits.has(old)) return false;
   const older = (await walkHistory(store, old, historyLimit, () => false)).commits;
   const { commits, isWhole } = await walkHistory(store, head, historyLimit, (oid) => oid !== old && older.has(oid));
   return isWhole && !commits.has(old);
 }
 
-/** Commits reachable from one, nearest first, without what lies behind those where it stops. */
+/** Commits reachable from one, nearest first, without what lies behind those where it stops; ends where `sought` is met. */
 async function walkHistory(
   store: ObjectStore,
   from: string,
   limit: number,
   stopsAt: (oid: string) => boolean,
+  sought?: string,
 ): Promise<{ readonly commits: ReadonlySet<string>; readonly isWhole: boolean }> {
   const commits = new Set<string>([from]);
   let isWhole = true;
   // A set is walked in the order of adding, what is added meanwhile included.
   for (const oid of commits) {
+    if (oid === sought) break;
     if (stopsAt(oid)) continue;
     const commit = commits.size > limit ? undefined : await store.commit(oid).catch(() => undefined);
     if (commit === undefined) isWhole = false;
