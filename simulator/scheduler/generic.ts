@@ -177,7 +177,10 @@ class Placer {
         this.#stopped.set(stop.alloc.ID, stoppedAllocation(stop));
         this.#selector.stop(stop.alloc);
       }
-      for (const alloc of result.attributes) this.#allocs.push(alloc);
+      for (const alloc of result.attributes) {
+        this.#allocs.push(alloc);
+        this.#selector.note(alloc);
+      }
     }
     // Without one of its own a version goes on under the deployment of the version before, as long as that is not closed.
     const deployment = current ?? latest;

@@ -23,6 +23,7 @@ export class Selector {
   readonly nodes: readonly Node[];
   readonly #byDatacenter: Record<string, number> = {};
   readonly #stopped = new Set<string>();
+  readonly #noted = new Set<string>();
   readonly #placed = new Map<string, Allocation[]>();
   readonly feasibility: Feasibility;
   /** Whether each choice is about one node, and knows nothing of the others. */
@@ -49,6 +50,11 @@ export class Selector {
 
   unstop(alloc: Allocation): void {
     this.#stopped.delete(alloc.ID);
+  }
+
+  /** The evaluation writes something into an allocation that stays. */
+  note(alloc: Allocation): void {
+    this.#noted.add(alloc.ID);
   }
 
   place(alloc: Allocation): void {
@@ -123,9 +129,13 @@ export class Selector {
     return this.#env.state.allocs.by("job", scoped(this.#job.Namespace, this.#job.ID));
   }
 
-  /** Allocations of the job that take room: also those that are told to stop, until their client says that they did. */
+  /**
+   * Allocations of the job that count as neighbours: also those that are told to stop, until their client says that they did, and
+   * failed ones that the same evaluation makes a note on.
+   */
   #siblings(): Allocation[] {
-    const live = this.#ofJob().filter((alloc) => !clientTerminal(alloc) && !this.#stopped.has(alloc.ID));
+    const counts = (alloc: Allocation) => !clientTerminal(alloc) || this.#noted.has(alloc.ID);
+    const live = this.#ofJob().filter((alloc) => counts(alloc) && !this.#stopped.has(alloc.ID));
     return [...live, ...[...this.#placed.values()].flat()];
   }
 

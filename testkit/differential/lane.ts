@@ -202,6 +202,13 @@ function isSteady(row: unknown): boolean {
   return (row as Rec)["TriggeredBy"] !== "deployment-watcher";
 }
 
+/** Which of the replacements of a group is placed first is left to chance; so allocations and the places of groups are told apart. */
+function allocations(rows: readonly Rec[]): unknown {
+  const texts = rows.map(({ NodeName: _, NodeID: __, ...row }) => JSON.stringify(row));
+  const places = rows.map((row) => JSON.stringify([row["TaskGroup"], row["DesiredStatus"], row["ClientStatus"], row["NodeName"]]));
+  return { rows: texts.sort().map((text) => JSON.parse(text) as unknown), places: places.sort() };
+}
+
 /** What changes of a node in a life. */
 const NODE_FIELDS = ["Status", "SchedulingEligibility", "DrainStrategy"];
 
@@ -214,6 +221,7 @@ function view(answer: Answer): unknown {
   const normal = normalAnswer(answer);
   if (isNode(normal.body)) return NODE_FIELDS.map((field) => (normal.body as Rec)[field]);
   if (!Array.isArray(normal.body) || normal.type !== "application/json") return normal;
+  if (normal.body.some((row: unknown) => (row as Rec)["NodeName"] !== undefined)) return allocations(normal.body as Rec[]);
   const rows = normal.body.filter(isSteady).map((row: unknown) => [JSON.stringify(row), row] as const);
   return { ...normal, body: rows.sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row) };
 }
