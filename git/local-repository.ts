@@ -14,15 +14,20 @@ export async function findGitDirectory(path: string): Promise<string> {
   const gitdir = (await follow(join(path, ".git"))) ?? path;
   const common = await readText(join(gitdir, "commondir"));
   const root = common === undefined ? gitdir : resolve(gitdir, common.trim());
-  if (!(await isFolder(join(root, "objects"))) || !(await exists(join(root, "HEAD")))) {
+  const [hasObjects, hasHead, borrows, config = ""] = await Promise.all([
+    isFolder(join(root, "objects")),
+    exists(join(root, "HEAD")),
+    exists(join(root, "objects", "info", "alternates")),
+    readText(join(root, "config")),
+  ]);
+  if (!hasObjects || !hasHead) {
     const why = (await exists(path)) ? "is not a git repository" : "does not exist or cannot be read";
     throw new GitError("not_found", `${path} ${why}`, "set url to a repository's folder, and let the user of nops read it");
   }
-  if (await exists(join(root, "objects", "info", "alternates"))) {
+  if (borrows) {
     const hint = "make it whole with: git repack -a -d && rm objects/info/alternates";
     throw new GitError("unsupported", `${path} borrows objects of another repository (alternates), which nops cannot read`, hint);
   }
-  const config = (await readText(join(root, "config"))) ?? "";
   const format = /^\s*(objectformat|refstorage)\s*=\s*(sha256|reftable)\s*$/im.exec(config)?.[2];
   if (format !== undefined)
     throw new GitError("unsupported", `${path} uses ${format}, which nops cannot read`, "use SHA-1 objects and ref files");

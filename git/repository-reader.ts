@@ -122,10 +122,10 @@ class Reader implements RepositoryReader {
     this.#jobFiles ??= createJobFileReader(rules, await loadHclParser(), limits);
     const { tree: root, parents: _, ...commit } = await store.commit(sha);
     const tree = new TreeReader(store, root, limits, this.#lastTree);
-    const found = await this.#jobFiles.read(tree, store, signal);
+    const history = known === undefined ? false : isHistoryRewritten(store, known, sha);
+    const [found, historyRewritten] = await Promise.all([this.#jobFiles.read(tree, store, signal), history]);
     tree.release();
     this.#lastTree = tree;
-    const historyRewritten = known !== undefined && (await isHistoryRewritten(store, known, sha));
     return { changed: true, commit, historyRewritten, ...found };
   }
 }
