@@ -59,6 +59,16 @@ describe("backup", () => {
 });
 
 describe("restore", () => {
+  it("makes a missing data folder for nobody else's eyes", async () => {
+    const { open, backup, dataDir } = folder();
+    const engine = open();
+    await engine.backup(backup);
+    await engine.close();
+    const other = join(dataDir, "new", "data");
+    restoreBackup({ from: backup, dataDir: other, lock, clock: new FakeClock(), random: new SeededRandom(9) });
+    expect([join(dataDir, "new"), other].map((each) => (statSync(each).mode & 0o777).toString(8))).toEqual(["700", "700"]);
+  });
+
   it("puts the copy in place, keeps the former one, and marks it until a person accepts it", async () => {
     const { open, backup, restore } = folder();
     const before = open();

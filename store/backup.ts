@@ -18,7 +18,7 @@ import { toInstant } from "../model/clock.ts";
 import { NopsError, NotFoundError, RefusedError } from "../model/errors.ts";
 import type { FileLock } from "../model/lock.ts";
 import { Connection } from "./connection.ts";
-import { closeDatabase, openDatabase, type SqliteDatabase } from "./database.ts";
+import { closeDatabase, createDataFolder, openDatabase, type SqliteDatabase } from "./database.ts";
 import { StoreBrokenError } from "./errors.ts";
 import { type AuditHead, EventLog, genesisHash } from "./events.ts";
 import { Guard, readMark, syncFolder, writeMark } from "./guard.ts";
@@ -91,6 +91,8 @@ export interface RestoreReport {
  */
 export function restoreBackup(options: RestoreOptions): RestoreReport {
   if (!existsSync(options.from)) throw new NotFoundError(`there is no file ${options.from}`, { code: "backup_not_found" });
+  // Before the lock makes it with the wider mode of a project's folder.
+  createDataFolder(options.dataDir);
   const outcome = options.lock.acquire(lockPath(options.dataDir));
   if (!outcome.held) {
     const who = outcome.holder.pid === undefined ? "holder unknown" : `process ${outcome.holder.pid}`;

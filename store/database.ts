@@ -1,8 +1,9 @@
-import { chmodSync, closeSync, mkdirSync, openSync, statSync } from "node:fs";
+import { chmodSync, closeSync, openSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import Database from "better-sqlite3";
 import { NopsError } from "../model/errors.ts";
 import { StoreBrokenError, storeError, unwritableError } from "./errors.ts";
+import { makeFolders } from "./folders.ts";
 
 /** An open SQLite database. Statements on it are synchronous (design D15). */
 export type SqliteDatabase = Database.Database;
@@ -35,7 +36,7 @@ export function openDatabase(options: DatabaseOptions): SqliteDatabase {
   const { path } = options;
   if (path === inMemory) return openMemory(options);
   const folder = dirname(path);
-  if (options.readonly !== true) createFolder(folder);
+  if (options.readonly !== true) createDataFolder(folder);
   refuseExposed(folder, "folder", "700");
   if (options.readonly !== true) createFile(path);
   refuseExposed(path, "file", "600");
@@ -111,10 +112,11 @@ function traceOf(trace: (sql: string) => void): (message?: unknown) => void {
   return (message) => trace(String(message));
 }
 
-function createFolder(folder: string): void {
+/** Private from its first moment. @throws NopsError `data_dir_unwritable`. */
+export function createDataFolder(folder: string): void {
   try {
     // The mode of mkdir passes the umask and only counts for a folder that was missing.
-    if (mkdirSync(folder, { recursive: true, mode: 0o700 }) !== undefined) chmodSync(folder, 0o700);
+    if (makeFolders(folder, 0o700)) chmodSync(folder, 0o700);
   } catch (error) {
     throw unwritableError(folder, error);
   }

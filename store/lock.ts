@@ -1,8 +1,9 @@
 import { spawnSync } from "node:child_process";
-import { closeSync, constants, fsyncSync, ftruncateSync, mkdirSync, openSync, readSync, writeSync } from "node:fs";
+import { closeSync, constants, fsyncSync, ftruncateSync, openSync, readSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import { NopsError } from "../model/errors.ts";
 import type { FileLock, HeldLock, LockOutcome } from "../model/lock.ts";
+import { makeFolders } from "./folders.ts";
 
 export interface FlockOptions {
   /** Program that calls flock(2) on a descriptor it is handed: util-linux or BusyBox. */
@@ -45,7 +46,7 @@ function acquire(path: string, command: string, patienceMs: number): LockOutcome
 
 function openLockFile(path: string): number {
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o755 });
+    makeFolders(dirname(path), 0o755);
     // Never truncated by opening: the PID in it belongs to whoever holds the lock.
     return openSync(path, constants.O_RDWR | constants.O_CREAT, 0o644);
   } catch (error) {

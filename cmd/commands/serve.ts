@@ -1,12 +1,12 @@
 /** `nops serve`: runs the operator until it is told to stop. A second one on the same database stands by (design D17). */
-import { existsSync, mkdirSync } from "node:fs";
-import { dirname, resolve } from "node:path";
+import { resolve } from "node:path";
 import { Hono } from "hono";
 import { type Listening, listen } from "../../api/listen.ts";
 import { messageOf } from "../../model/errors.ts";
 import type { HeldLock } from "../../model/lock.ts";
 import type { Log } from "../../model/log.ts";
 import { lockPath } from "../../store/backup.ts";
+import { makeFolders } from "../../store/folders.ts";
 import { flockFileLock } from "../../store/lock.ts";
 import { configFromFlags } from "../config/from-flags.ts";
 import type { Config } from "../config/schema.ts";
@@ -50,7 +50,7 @@ export async function serve(flags: ServeFlags, io: CommandIo): Promise<void> {
 /** Private from its first moment: it will hold the database and with it what jobs keep secret. */
 function createDataDir(folder: string): void {
   try {
-    makeFolder(folder);
+    makeFolders(folder, 0o700);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     throw new CommandError(
@@ -59,13 +59,6 @@ function createDataDir(folder: string): void {
       "choose another with --data-dir, or make its parent writable",
     );
   }
-}
-
-/** One level after the other: Node's own recursive form never returns below a folder such as /proc that takes no children. */
-function makeFolder(folder: string): void {
-  if (existsSync(folder)) return;
-  makeFolder(dirname(folder));
-  mkdirSync(folder, { mode: 0o700 });
 }
 
 function interrupted(signal: AbortSignal): Promise<unknown> {
