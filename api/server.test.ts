@@ -153,7 +153,7 @@ beforeEach(() => {
 });
 
 describe("permissions", () => {
-  it("every route under /api declares a capability, and none answers without a token", async () => {
+  it("every route under /api declares a capability, and none answers without a token (S29)", async () => {
     const app = createApi(dependencies());
     const document = (await (
       await app.request("/api/v1/openapi.json", { headers: { authorization: "Bearer reader" } })
@@ -186,6 +186,19 @@ describe("permissions", () => {
     ["unknown-token", "/api/v1/fetch", {}, 401],
   ])("%s posting to %s is answered as its rights say", async (token, path, body, status) => {
     expect((await call(path, { method: "POST", token, body })).status).toBe(status);
+  });
+
+  it("no GET changes anything, whoever asks and however often (S22)", async () => {
+    const document = (await (await call("/api/v1/openapi.json", { token: "admin" })).json()) as {
+      paths: Record<string, Record<string, unknown>>;
+    };
+    const reads = Object.entries(document.paths).filter(([, methods]) => "get" in methods);
+    expect(reads.length).toBeGreaterThan(8);
+    calls = [];
+    for (const [path] of [...reads, ...reads]) await call(path.replace(/\{\w+\}/g, "x"), { token: "admin" });
+    for (const path of ["/healthz", "/readyz", "/version", "/metrics"]) await call(path);
+    // Whoever reads asks questions only: every other call is a command.
+    expect(calls.filter(([name]) => name !== "deployments")).toEqual([]);
   });
 
   it("a wrong token never falls back to anonymous rights", async () => {
@@ -231,7 +244,7 @@ describe("requests", () => {
     expect(calls[0]?.slice(0, 3)).toEqual(["retry", "01D", {}]);
   });
 
-  it("refuses a body that is not JSON by type", async () => {
+  it("refuses a body that is not JSON by type (S21)", async () => {
     const response = await call("/api/v1/pause", {
       method: "POST",
       token: "admin",
@@ -290,7 +303,7 @@ describe("errors", () => {
     expect(text).toContain("<redacted>");
   });
 
-  it("answers unknown paths with JSON and every answer with the security headers", async () => {
+  it("answers unknown paths with JSON and every answer with the security headers (S09)", async () => {
     for (const path of ["/nowhere", "/healthz", "/api/v1/jobs"]) {
       const response = await call(path);
       expect(response.headers.get("content-security-policy")).toContain("default-src 'none'");
@@ -299,7 +312,7 @@ describe("errors", () => {
     expect(await codeOf(await call("/nowhere"))).toBe("not_found");
   });
 
-  it("refuses a host name it does not go by", async () => {
+  it("refuses a host name it does not go by (S31)", async () => {
     const response = await call("/version", { headers: { host: "evil.example" } }, { allowedHosts: ["nops.example"] });
     expect(response.status).toBe(421);
   });
@@ -321,7 +334,7 @@ describe("process routes", () => {
     expect((await call("/metrics", { token: "m3trics" }, { probes })).status).toBe(200);
   });
 
-  it("answers webhooks as their check says, and caps their bodies", async () => {
+  it("answers webhooks as their check says, and caps their bodies (S36)", async () => {
     expect((await call("/webhook/main", { method: "POST", body: "{}" })).status).toBe(401);
     expect((await call("/webhook/other", { method: "POST", body: "{}" })).status).toBe(404);
     expect((await call("/webhook/main", { method: "POST", body: "x".repeat(1_100_000) })).status).toBe(413);

@@ -81,7 +81,7 @@ describe("redactDiff by values (S06)", () => {
     expect(JSON.stringify(redactDiff(diffWith(fields)))).not.toContain(canary);
   });
 
-  it("hides canaries, wherever a secret place and a harmless place hold the same one", () => {
+  it("hides canaries, wherever a secret place and a harmless place hold the same one (S01)", () => {
     // Environment values with few different characters (0, true, a nil UUID) are no secrets by their value alone.
     const canaries = fc.uuid().filter((value) => new Set(value).size > 9);
     const places = ["Env[A]", "Config[password]", "GetterHeaders[H]", "Meta[api_key]"];

@@ -73,7 +73,7 @@ describe("TLS", () => {
   it.each([
     ["an unknown authority", { serverName }, /UNABLE_TO_VERIFY|SELF_SIGNED/],
     ["another name", { caFile: "ca.pem" }, /ERR_TLS_CERT_ALTNAME_INVALID/],
-  ])("refuses %s before anything is sent", async (_, tls: NomadTlsOptions, code) => {
+  ])("refuses %s before anything is sent (S74)", async (_, tls: NomadTlsOptions, code) => {
     const { address, requests } = await secureServer();
     const options = tls.caFile === undefined ? tls : { ...tls, caFile: file(tls.caFile) };
     await expect(transport(address, options).call(PUT)).rejects.toMatchObject({

@@ -186,7 +186,7 @@ describe("what is repeated", () => {
 });
 
 describe("answers that mean harm", () => {
-  it("a redirect is an error and the other side sees nothing", async () => {
+  it("a redirect is an error and the other side sees nothing (S73)", async () => {
     const thief = await server((_, response) => response.end("{}"));
     const { address } = await server((_, response) => response.writeHead(307, { location: `${thief.address}/x?t=canary` }).end());
     for (const request of [GET, PUT]) {
@@ -197,7 +197,7 @@ describe("answers that mean harm", () => {
     expect(thief.seen).toEqual([]);
   });
 
-  it("an echo of token and body does not get into the error", async () => {
+  it("an echo of token and body does not get into the error (S02)", async () => {
     const { address } = await server((request: SeenRequest, response) =>
       response.writeHead(500).end(`you sent ${request.headers.authorization} and ${request.body}`),
     );
@@ -236,7 +236,7 @@ describe("answers that mean harm", () => {
     expect(await errorOf(transport(address).call(GET))).toMatchObject({ kind: "overloaded" });
   });
 
-  it("more bytes than allowed end the call early, compressed ones counted as what they become", async () => {
+  it("more bytes than allowed end the call early, compressed ones counted as what they become (S75)", async () => {
     const bomb = gzipSync(Buffer.alloc(50_000_000, " "));
     expect(bomb.length).toBeLessThan(100_000);
     let written = 0;

@@ -6,7 +6,7 @@ import { memoryStore } from "../testkit/memory-store.ts";
 const actor = aPerson("root");
 
 describe("tokens", () => {
-  it("are found by their secret, which is stored nowhere", async () => {
+  it("are found by their secret, which is stored nowhere (S30)", async () => {
     const store = memoryStore();
     const { token, secret } = await store.createToken({
       name: "ci",

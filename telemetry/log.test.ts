@@ -22,7 +22,7 @@ describe("log", () => {
     expect(lines[0]?.endsWith("\n")).toBe(true);
   });
 
-  it("passes every line through the redactor, error causes included", () => {
+  it("passes every line through the redactor, error causes included (S03)", () => {
     for (const format of ["json", "text"] as const) {
       const { lines, log } = capture(format);
       log.error("failed", { error: new Error("token s3cret", { cause: new Error("s3cret") }), url: "https://u:s3cret@h" });

@@ -38,7 +38,7 @@ it("renders counters, histograms and the snapshot under the names of the contrac
   }
 });
 
-it("forgets a job that is no longer there and bounds the number of series", async () => {
+it("forgets a job that is no longer there and bounds the number of series (S20)", async () => {
   let jobs = Array.from({ length: 5000 }, (_, index) => ({
     namespace: "default",
     job: `job-${index}`,

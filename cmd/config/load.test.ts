@@ -133,8 +133,8 @@ describe("problems", () => {
       `${minimal}auth:\n  anonymous_read: true\nhttp:\n  listen: 0.0.0.0:80\n`,
       "is allowed only while http.listen is a loopback address",
     ],
-    ["a duplicate key", `${minimal}data_dir: a\ndata_dir: b\n`, "nops.yml:5:1"],
-    ["a prototype key", `${minimal}__proto__:\n  a: 1\n`, "__proto__: unknown key"],
+    ["a duplicate key (S66)", `${minimal}data_dir: a\ndata_dir: b\n`, "nops.yml:5:1"],
+    ["a prototype key (S65)", `${minimal}__proto__:\n  a: 1\n`, "__proto__: unknown key"],
     ["text that is no map", "- a\n", "nops.yml:1:1: must hold keys and values"],
   ])("names %s", (_name, text, expected) => {
     expect(problems(text).join("\n")).toContain(expected);
@@ -152,7 +152,7 @@ describe("problems", () => {
     expect(found.join("\n")).toMatch(/nops\.yml:3:3 log\.level: /);
   });
 
-  it("refuses an alias bomb, a huge file and nonsense without delay", () => {
+  it("refuses an alias bomb, a huge file and nonsense without delay (S66)", () => {
     const bomb = `a: &a [x,x,x,x,x,x,x,x]\n${"bcdefgh"
       .split("")
       .map((name, index) => `${name}: &${name} [${Array(8).fill(`*${"abcdefg"[index]}`).join(",")}]`)
