@@ -1,8 +1,10 @@
 import * as fs from "node:fs";
-import { readFile, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import git from "isomorphic-git";
 import { GitError } from "./git-error.ts";
+import { promptFs } from "./prompt-fs.ts";
+
+const { readFile, stat } = promptFs.promises;
 
 /**
  * Finds the git directory of a repository on this machine: bare, normal, or a linked work tree. Nothing is written to it, no
@@ -14,20 +16,15 @@ export async function findGitDirectory(path: string): Promise<string> {
   const gitdir = (await follow(join(path, ".git"))) ?? path;
   const common = await readText(join(gitdir, "commondir"));
   const root = common === undefined ? gitdir : resolve(gitdir, common.trim());
-  const [hasObjects, hasHead, borrows, config = ""] = await Promise.all([
-    isFolder(join(root, "objects")),
-    exists(join(root, "HEAD")),
-    exists(join(root, "objects", "info", "alternates")),
-    readText(join(root, "config")),
-  ]);
-  if (!hasObjects || !hasHead) {
+  if (!(await isFolder(join(root, "objects"))) || !(await exists(join(root, "HEAD")))) {
     const why = (await exists(path)) ? "is not a git repository" : "does not exist or cannot be read";
     throw new GitError("not_found", `${path} ${why}`, "set url to a repository's folder, and let the user of nops read it");
   }
-  if (borrows) {
+  if (await exists(join(root, "objects", "info", "alternates"))) {
     const hint = "make it whole with: git repack -a -d && rm objects/info/alternates";
     throw new GitError("unsupported", `${path} borrows objects of another repository (alternates), which nops cannot read`, hint);
   }
+  const config = (await readText(join(root, "config"))) ?? "";
   const format = /^\s*(objectformat|refstorage)\s*=\s*(sha256|reftable)\s*$/im.exec(config)?.[2];
   if (format !== undefined)
     throw new GitError("unsupported", `${path} uses ${format}, which nops cannot read`, "use SHA-1 objects and ref files");
@@ -36,7 +33,7 @@ export async function findGitDirectory(path: string): Promise<string> {
 
 /** The commit at the head of a branch. @throws GitError `branch_missing`. */
 export async function readBranch(gitdir: string, branch: string, where: string): Promise<string> {
-  const oid = await git.resolveRef({ fs, gitdir, ref: `refs/heads/${branch}` }).catch(() => undefined);
+  const oid = await git.resolveRef({ fs: promptFs, gitdir, ref: `refs/heads/${branch}` }).catch(() => undefined);
   if (oid !== undefined) return oid;
   const branches = await git.listBranches({ fs, gitdir }).catch(() => []);
   throw branchMissing(branch, where, branches);
@@ -57,7 +54,7 @@ async function follow(path: string): Promise<string | undefined> {
 }
 
 async function readText(path: string): Promise<string | undefined> {
-  return readFile(path, "utf8").catch(() => undefined);
+  return readFile(path, "utf8").then(String, () => undefined);
 }
 
 async function isFolder(path: string): Promise<boolean> {

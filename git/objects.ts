@@ -3,6 +3,7 @@ import git from "isomorphic-git";
 import { toInstant } from "../model/clock.ts";
 import type { Commit } from "../model/desired.ts";
 import { GitError, quoteRemote } from "./git-error.ts";
+import { promptFs } from "./prompt-fs.ts";
 
 /** A commit with what only this folder needs of it. */
 export interface CommitObject extends Commit {
@@ -22,9 +23,13 @@ export interface ObjectStore {
 
 const emptyTree = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 
-/** Opens a git directory. `where` names the repository in messages. It sees what is there now; open it again for another read. */
-export function openObjectStore(gitdir: string, where: string): ObjectStore {
+/**
+ * Opens a git directory. `where` names the repository in messages. It sees what is there now; open it again for another read.
+ * `few`: only a handful of objects will be read.
+ */
+export function openObjectStore(gitdir: string, where: string, few = false): ObjectStore {
   const cache = {};
+  const files = few ? promptFs : fs;
 
   function damaged(oid: string, why: string): GitError {
     return new GitError("damaged", `object ${oid} of ${where} cannot be read: ${why}`);
@@ -33,7 +38,7 @@ export function openObjectStore(gitdir: string, where: string): ObjectStore {
   async function raw(oid: string, type: string): Promise<Buffer> {
     // The library's shorthand for it has a form of its own.
     if (oid === emptyTree && type === "tree") return Buffer.alloc(0);
-    const result = await git.readObject({ fs, gitdir, cache, oid, format: "content" }).catch((error: unknown) => {
+    const result = await git.readObject({ fs: files, gitdir, cache, oid, format: "content" }).catch((error: unknown) => {
       throw damaged(oid, reasonOf(error));
     });
     if (result.type !== type) throw damaged(oid, `it is a ${String(result.type)}, not a ${type}`);

@@ -81,7 +81,7 @@ class Reader implements RepositoryReader {
     const gitdir = await findGitDirectory(path);
     const sha = await readBranch(gitdir, this.#spec.branch, path);
     if (sha === known) return { changed: false, sha };
-    const attempt = () => this.#readCommit(openObjectStore(gitdir, path), sha, known, signal);
+    const attempt = () => this.#readCommit(openObjectStore(gitdir, path, known !== undefined), sha, known, signal);
     // Somebody may be repacking it: what was loose is then in a pack that this store has not seen.
     return attempt().catch((error: unknown) => (isDamage(error) ? attempt() : Promise.reject(error)));
   }
