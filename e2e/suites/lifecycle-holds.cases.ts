@@ -11,6 +11,34 @@ function dailyWindow(offsetMs: number, duration: string): Readonly<Record<string
 
 const hourMs = 3_600_000;
 
+/** A daily window that opens with the next minute that begins in no less than a quarter of one. */
+function openingSoon(): { readonly meta: Readonly<Record<string, string>>; readonly opensAt: number } {
+  const opensAt = Math.ceil((systemClock.now() + 15_000) / 60_000) * 60_000;
+  return { meta: dailyWindow(opensAt - systemClock.now(), "30m"), opensAt };
+}
+
+/** A job whose window opens while the other cases run; call the result after them. */
+export function windowOpensCase(world: () => SuiteWorld): { before(): void; after(): void } {
+  let opensAt = 0;
+  return {
+    before: () =>
+      it("a window that is about to open: held until then", async () => {
+        const soon = openingSoon();
+        opensAt = soon.opensAt;
+        await world().commit({ "opening.hcl": serviceJob({ id: "opening", meta: soon.meta }) });
+        const held = await world().untilJob("opening", (job) => job.sync === "held");
+        expect(Date.parse(held.window?.changes_at ?? "")).toBe(opensAt);
+        expect(held.last_deployment).toBeNull();
+      }),
+    after: () =>
+      it("a window that opened let go what it held, by itself and not before", async () => {
+        const { created_at } = await world().untilDeployment("opening", (row) => row.state === "completed");
+        expect(Date.parse(created_at)).toBeGreaterThanOrEqual(opensAt);
+        expect(Date.parse(created_at)).toBeLessThan(opensAt + 20_000);
+      }),
+  };
+}
+
 /** Holds: a pause, a closed window, Deploy now, dependencies. */
 export function holdCases(world: () => SuiteWorld): void {
   it("pause: drift is shown, nothing starts, approvals are refused; resume plans again", async () => {

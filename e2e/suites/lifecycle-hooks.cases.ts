@@ -11,6 +11,7 @@ interface Stub {
 export function hookCases(world: () => SuiteWorld): void {
   preHookCases(world);
   postHookCases(world);
+  slowPostHookCase(world);
   declaredHookCases(world);
 }
 
@@ -37,7 +38,7 @@ function preHookCases(world: () => SuiteWorld): void {
     expect(await Promise.all(["first", "second", "after"].map((hook) => runsOf(world(), hook)))).toEqual([1, 1, 1]);
   });
 
-  it("a failing pre-hook fails the deployment and leaves the job alone; mended, it goes through", async () => {
+  it("a failing pre-hook fails the deployment and leaves the job alone; a retry runs it once more; mended, it goes through", async () => {
     const files = {
       "migrate.hcl": hookJob("migrate", "echo no space left >&2; exit 3"),
       "guarded.hcl": serviceJob({ id: "guarded", meta: { nops_pre_hook: "migrate" } }),
@@ -50,8 +51,11 @@ function preHookCases(world: () => SuiteWorld): void {
     expect(detail.hook_runs[0]?.log_tail).toContain("no space left");
     await expect(world().nomad("GET", "/v1/job/guarded")).rejects.toThrow("404");
     await world().untilJob("guarded", (job) => job.sync === "blocked");
+    const again = await world().nops.post<{ id: string }>(`/api/v1/deployments/${failed.id}/retry`);
+    await world().untilDeployment("guarded", (row) => row.id === again.id && row.state === "failed");
+    expect(await runsOf(world(), "migrate")).toBe(2);
     await world().commit({ "migrate.hcl": hookJob("migrate", "exit 0") });
-    await world().untilDeployment("guarded", (row) => row.id !== failed.id && row.state === "completed");
+    await world().untilDeployment("guarded", (row) => row.id > again.id && row.state === "completed");
   });
 
   it("a pre-hook that runs too long is stopped and fails the deployment", async () => {
@@ -82,6 +86,23 @@ function postHookCases(world: () => SuiteWorld): void {
     await world().untilDeployment("live", (row) => row.id === successor.id && row.state === "failed");
     expect(await world().nomad("GET", "/v1/job/live")).toMatchObject({ Version: before.Version });
     expect(await runsOf(world(), "smoke")).toBe(2);
+  });
+}
+
+function slowPostHookCase(world: () => SuiteWorld): void {
+  it("a post-hook that runs too long is stopped and fails the deployment, and the new version stays", async () => {
+    await world().commit({
+      "endless.hcl": hookJob("endless", "sleep 600", "1s"),
+      "kept.hcl": serviceJob({ id: "kept", meta: { nops_post_hook: "endless" } }),
+    });
+    const failed = await world().untilDeployment("kept", (row) => row.state === "failed");
+    expect(failed).toMatchObject({ reason: "hook_timed_out", applied_index: expect.any(Number) });
+    const { hook_runs: runs } = await world().deployment(failed.id);
+    expect(runs).toMatchObject([{ phase: "post", state: "timed_out" }]);
+    const child = await world().nomad<{ Stop: boolean }>("GET", `/v1/job/${encodeURIComponent(runs[0]?.dispatched_job ?? "")}`);
+    expect(child.Stop).toBe(true);
+    expect(await world().nomad("GET", "/v1/job/kept")).toMatchObject({ Stop: false, Version: 0 });
+    await world().untilJob("kept", (job) => job.blocked_by === failed.id || job.sync === "sync");
   });
 }
 

@@ -93,4 +93,21 @@ function outsideCases(world: () => SuiteWorld): void {
     const { events } = await world().deployment(second.id);
     expect(events.some((event) => event.kind === "applied")).toBe(false);
   });
+
+  it("an outside edit while the rollout is under way fails the deployment and stays", async () => {
+    const update = "      canary = 1";
+    await world().commit({ "meddled.hcl": serviceJob({ id: "meddled", update }) });
+    const first = await world().untilDeployment("meddled", (row) => row.state === "completed");
+    await world().commit({ "meddled.hcl": serviceJob({ id: "meddled", update, env: { V: "2" } }) });
+    const second = await world().untilDeployment(
+      "meddled",
+      (row) => row.id !== first.id && row.state === "applying" && row.awaiting_promotion_since !== null,
+    );
+    const live = await world().nomad<Record<string, unknown>>("GET", "/v1/job/meddled");
+    await world().nomad("POST", "/v1/jobs", { Job: { ...live, Priority: 73 } });
+    await world().untilDeployment("meddled", (row) => row.id === second.id && row.state === "failed");
+    // It had been registered, so nothing but a commit or a person starts another one (operator §11.1).
+    await world().untilJob("meddled", (job) => job.sync === "blocked" && job.blocked_by === second.id);
+    expect(await world().nomad("GET", "/v1/job/meddled")).toMatchObject({ Priority: 73 });
+  });
 }

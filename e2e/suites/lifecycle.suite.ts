@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { hookJob, serviceJob } from "./job-text.ts";
 import { approvalCases } from "./lifecycle-approval.cases.ts";
-import { holdCases } from "./lifecycle-holds.cases.ts";
+import { holdCases, windowOpensCase } from "./lifecycle-holds.cases.ts";
 import { hookCases } from "./lifecycle-hooks.cases.ts";
 import { rolloutCases } from "./lifecycle-rollout.cases.ts";
 import { type SuiteWorld, startSuiteWorld } from "./suite-world.ts";
@@ -29,6 +29,8 @@ export function lifecycleSuite(name: string, start: () => Promise<NomadUnderTest
       await nomad.stop();
     });
 
+    const opening = windowOpensCase(current);
+    opening.before();
     basicCases(current);
     approvalCases(current);
     hookCases(current);
@@ -36,6 +38,7 @@ export function lifecycleSuite(name: string, start: () => Promise<NomadUnderTest
     rolloutCases(current);
 
     lastCases(current);
+    opening.after();
   });
 }
 
