@@ -1,16 +1,45 @@
-/** One generator, two servers: what a real Nomad and the simulator answer to the same requests must be the same. */
+/**
+ * One generator, two servers: what a real Nomad and the simulator answer to the same requests must be the same.
+ *
+ * `npm run e2e -- differential`, with a `nomad` on PATH. The real one runs as a server alone; the test itself plays the clients of its
+ * nodes, so that allocations fare on both as the test says. By the environment: `DIFFERENTIAL_SEED` (1), and how much of each:
+ * `DIFFERENTIAL_PLANS` (10000), `DIFFERENTIAL_PARSES` (2000), `DIFFERENTIAL_LIVES` (60). A difference is shrunk and printed as a case for
+ * `testkit/differential/cases.json`, whose answers `DIFFERENTIAL_RECORD=1` takes anew from the real server.
+ */
+import { writeFile } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Counts, comparePlans, type Found } from "../testkit/differential/plans.ts";
+import { lifeCampaign, parseCampaign, planCampaign, summaryLine } from "../testkit/differential/campaign.ts";
+import { type Case, casesFile, playCase, readCases } from "../testkit/differential/cases.ts";
+import { type Found, noCounts } from "../testkit/differential/counts.ts";
+import { differs, shrink } from "../testkit/differential/shrink.ts";
 import { Twins } from "../testkit/differential/twins.ts";
 import { findNomad } from "../testkit/real-nomad.ts";
 
 const binary = await findNomad();
-const seed = Number(process.env["DIFFERENTIAL_SEED"] ?? 1);
-const jobs = Number(process.env["DIFFERENTIAL_JOBS"] ?? 500);
+const number = (name: string, otherwise: number) => Number(process.env[`DIFFERENTIAL_${name}`] ?? otherwise);
+const seed = number("SEED", 1);
+const lanes = 12;
+
+/** Shrinks what can be shrunk, and prints it in the form of a recorded case. */
+async function show(twins: Twins, found: readonly Found[]): Promise<string[]> {
+  for (const { seed: at, what, exchanges } of found.slice(0, 3)) {
+    const smallest = (await differs(twins, exchanges)) ? await shrink(twins, exchanges) : exchanges;
+    console.log(`seed ${at}: ${what}\n${JSON.stringify({ name: `seed ${at}`, exchanges: smallest }, null, 1)}`);
+  }
+  return found.map(({ what }) => what);
+}
+
+if (binary === undefined) {
+  it("announces that nothing was compared: no `nomad` on PATH", ({ skip }) => {
+    console.warn("differential: no `nomad` on PATH; the simulator was compared with nothing");
+    skip("no `nomad` on PATH");
+  });
+}
 
 describe.skipIf(binary === undefined)("a real Nomad and the simulator", () => {
   let twins: Twins;
-  const counts: Counts = { plans: 0, parses: 0, registers: 0, reads: 0 };
+  const counts = noCounts();
+  let differences = 0;
 
   beforeAll(async () => {
     twins = await Twins.start(binary ?? "");
@@ -19,15 +48,40 @@ describe.skipIf(binary === undefined)("a real Nomad and the simulator", () => {
 
   afterAll(async () => {
     await twins?.stop();
+    console.log(summaryLine(seed, counts, differences));
   });
 
-  it("plan alike", async () => {
-    const found: Found[] = [];
-    for (let i = 0; i < jobs; i++) found.push(...(await comparePlans(twins, { seed: seed + i, edits: 20 }, counts)));
-    for (const { seed: at, what } of found) console.log(`seed ${at}: ${what.slice(0, 1000)}`);
-    console.log(
-      `differential: ${counts.plans} plans, ${counts.parses} parses, ${counts.registers} registers on seed ${seed}, ${found.length} differences`,
-    );
-    expect(found.length).toBe(0);
-  }, 600_000);
+  it("answer the recorded cases as they were answered", async () => {
+    const cases = await readCases();
+    const anew: Case[] = [];
+    for (const one of cases) {
+      const { real, simulated } = await playCase(twins, one);
+      anew.push({ ...one, answer: real });
+      if (process.env["DIFFERENTIAL_RECORD"] === undefined) expect({ [one.name]: real }).toEqual({ [one.name]: one.answer });
+      expect({ [one.name]: simulated }).toEqual({ [one.name]: real });
+    }
+    if (process.env["DIFFERENTIAL_RECORD"] !== undefined) await writeFile(casesFile, `${JSON.stringify(anew, null, 1)}\n`);
+    expect(cases.length).toBeGreaterThan(0);
+  });
+
+  it("plan alike", { timeout: 900_000 }, async () => {
+    const found = await planCampaign(twins, seed, number("PLANS", 10_000), counts);
+    differences += found.length;
+    expect(await show(twins, found)).toEqual([]);
+    expect(counts.plans).toBeGreaterThanOrEqual(number("PLANS", 10_000));
+  });
+
+  it("parse alike, also what is wrong", { timeout: 900_000 }, async () => {
+    const found = await parseCampaign(twins, seed, number("PARSES", 2_000), counts);
+    differences += found.length;
+    expect(await show(twins, found)).toEqual([]);
+  });
+
+  it("let jobs live alike", { timeout: 900_000 }, async () => {
+    const found = await lifeCampaign(twins, seed, number("LIVES", 60), lanes, counts);
+    differences += found.length;
+    for (const { seed: at, what, steps } of found.slice(0, 3)) console.log(`life ${at}: ${what}\n${JSON.stringify(steps)}`);
+    expect(found.map(({ what }) => what)).toEqual([]);
+    expect(counts.lives).toBe(number("LIVES", 60));
+  });
 });

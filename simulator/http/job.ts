@@ -1,9 +1,12 @@
+import type { ApiJob } from "../jobspec/types.ts";
+import { admitContext } from "../operations/context.ts";
 import { dispatch } from "../operations/dispatch.ts";
 import { planJob } from "../operations/plan.ts";
 import { deregister, forceEvaluate, type Registered, revert } from "../operations/register.ts";
 import { scale } from "../operations/scale.ts";
 import { setStable, tagVersion, untagVersion } from "../operations/versions.ts";
 import { permissionDenied, Refusal } from "../refusal.ts";
+import { scoped } from "../state/table.ts";
 import { allow, field, flag, number, queryFlag, queryNumber, record, text, textMap } from "./input.ts";
 import {
   actions,
@@ -63,13 +66,13 @@ function crud(service: Service, call: Call, id: string): Reply | Promise<Reply> 
   return call.request.method === "GET" ? readJob(service, call, id) : registerJob(service, call, id);
 }
 
-function registered(done: Registered, known = false): Reply {
+function registered(done: Registered, Warnings = "", known = false): Reply {
   return {
     json: {
       EvalID: done.evalId,
       EvalCreateIndex: done.evalCreateIndex,
       JobModifyIndex: done.jobModifyIndex,
-      Warnings: "",
+      Warnings,
       Index: done.index,
       LastContact: 0,
       KnownLeader: known,
@@ -178,7 +181,8 @@ function revertJob(service: Service, call: Call, id: string): Reply {
       tokenId: call.access.tokenId,
     }),
   );
-  return registered(done);
+  const reverted = service.state.jobs.get(scoped(call.namespace, id)) as unknown as ApiJob;
+  return registered(done, service.rules.validate(reverted, admitContext(service, call.namespace, undefined)).Warnings);
 }
 
 function stable(service: Service, call: Call, id: string): Reply {
@@ -214,7 +218,7 @@ async function scaleJob(service: Service, call: Call, id: string): Promise<Reply
     meta: record(body, "Meta") ?? null,
     jobModifyIndex: number(body, "JobModifyIndex"),
   });
-  return registered(done, true);
+  return registered(done, "", true);
 }
 
 function tagJob(service: Service, call: Call, id: string, name: string): Reply {

@@ -44,10 +44,22 @@ export function admitted(
   const namespace = call.request.query.get("namespace") || text(fields, "Namespace") || undefined;
   const region = text(fields, "Region") || call.request.query.get("region") || undefined;
   const context = admitContext(service, namespace, region);
-  const wanted = region ?? text(job as Record<string, unknown>, "Region");
-  if (wanted !== "" && wanted !== "global" && wanted !== service.region) throw new Refusal(500, "No path to region");
+  refuseElsewhere(service, job as Record<string, unknown>, region);
   const { job: server, warnings } = service.rules.admit(job as ApiJob, context);
   return { job: server as unknown as Job, warnings };
+}
+
+/**
+ * A request goes to the region that it or its job names; a job of several regions goes to one of its own. Throws Refusal (500) when
+ * that is not this one.
+ */
+function refuseElsewhere(service: Service, job: Readonly<Record<string, unknown>>, region: string | undefined): void {
+  const named = region ?? text(job, "Region");
+  const wanted = named === "" || named === "global" ? service.region : named;
+  const regions = field(record(job, "Multiregion") ?? {}, "Regions");
+  const names = Array.isArray(regions) ? regions.map((one) => text(one as Record<string, unknown>, "Name")) : [];
+  const target = names.length === 0 || names.includes(wanted) ? wanted : (names[0] ?? "");
+  if (target !== service.region) throw new Refusal(500, "No path to region");
 }
 
 /** The job of a request body, not looked into further. Throws Refusal (400) when there is none, or its id is no text. */
@@ -179,6 +191,7 @@ export function validate(service: Service, call: Call): Reply {
   const namespace = call.request.query.get("namespace") || text(body, "Namespace") || undefined;
   const region = text(body, "Region") || call.request.query.get("region") || undefined;
   if (!call.access.ns(namespace ?? "default", "read-job")) throw permissionDenied();
+  refuseElsewhere(service, raw, region);
   return refusing(() => ({ json: service.rules.validate(raw, admitContext(service, namespace, region)) }));
 }
 

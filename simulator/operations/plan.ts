@@ -37,7 +37,8 @@ export function planJob(ops: Operations, admitted: Job, diff: boolean, warnings:
   const found = diff ? annotateDiff(jobDiff(asServer(existing), asServer(job), true), updates) : null;
   const failed = Object.keys(plan.failed).length > 0;
   const blocked = blockedEval(evaluation, plan, ops.newId(), ops.now());
-  const created = blocked === undefined ? plan.followups : [blocked, ...plan.followups];
+  const followups = plan.followups.map((one) => ({ ...one, PreviousEval: evaluation.ID }));
+  const created = blocked === undefined ? followups : [blocked, ...followups];
   const index = existing?.JobModifyIndex ?? 0;
   return {
     Annotations: { DesiredTGUpdates: updates, PreemptedAllocs: null },

@@ -1,6 +1,7 @@
 import type { Clock, Timer } from "../../model/clock.ts";
 import type { UpdateKind } from "../jobspec/types.ts";
 import { applyPlan } from "../state/alloc-writes.ts";
+import type { Node } from "../state/cluster-types.ts";
 import { upsertEvals } from "../state/eval-writes.ts";
 import { clientTerminal, nanos } from "../state/facts.ts";
 import type { State } from "../state/state.ts";
@@ -10,6 +11,7 @@ import { stoppedAllocation } from "./allocation.ts";
 import { blockedEval } from "./blocked.ts";
 import type { SchedulerEnvironment } from "./environment.ts";
 import { scheduleGeneric } from "./generic.ts";
+import { isReady } from "./node-checks.ts";
 import { reasons, type SchedulePlan } from "./plan-types.ts";
 import { scheduleSystem } from "./system.ts";
 import { taintedNodes } from "./tainted.ts";
@@ -42,7 +44,7 @@ export class Engine {
           if (change.after?.Status === "pending" && change.before === undefined) this.#enqueue(change.after);
           else if (change.after === undefined || change.after.Status !== "pending")
             this.#forget(change.before?.ID ?? change.after?.ID ?? "");
-        } else if (change.table === "nodes") capacity = true;
+        } else if (change.table === "nodes") capacity ||= joined(change.before, change.after);
         else if (change.table === "allocs") capacity ||= freed(change.before, change.after);
       }
       if (capacity) this.#unblock();
@@ -176,6 +178,11 @@ export class Engine {
     );
     return { ...plan, stopped: [...plan.stopped, ...lost] };
   }
+}
+
+/** A node takes work that did not before. */
+function joined(before: Node | undefined, after: Node | undefined): boolean {
+  return after !== undefined && isReady(after) && (before === undefined || !isReady(before));
 }
 
 /** Room came free: a client said that an allocation is over, or one that held none is gone. */

@@ -151,6 +151,8 @@ class Placer {
   readonly #queued: Record<string, number> = {};
   readonly #allocs: Allocation[] = [];
   readonly #stopped = new Map<string, Allocation>();
+  /** The deployment of this version, else the one before. */
+  #latest: Deployment | undefined;
 
   constructor(
     env: SchedulerEnvironment,
@@ -182,10 +184,14 @@ class Placer {
         this.#selector.note(alloc);
       }
     }
+    this.#latest = current ?? latest;
     // Without one of its own a version goes on under the deployment of the version before, as long as that is not closed.
-    const deployment = current ?? latest;
+    const deployment = this.#latest;
     const deploymentId = deployment !== undefined && deploymentActive(deployment) ? deployment.ID : "";
-    for (const result of all) for (const alloc of result.inplace) this.#allocs.push(this.#inPlace(alloc, deployment?.ID ?? ""));
+    for (const alloc of all.flatMap((result) => result.inplace)) {
+      this.#allocs.push(this.#inPlace(alloc, deployment?.ID ?? ""));
+      this.#selector.note(alloc);
+    }
     if (current !== undefined && !this.#draft.created && all.every((result) => result.complete) && deploymentActive(current)) {
       updates.push({ id: current.ID, status: "successful", description: "Deployment completed successfully" });
     }
@@ -273,7 +279,7 @@ class Placer {
       offer: choice.offer,
       metrics: choice.metrics.json(),
       deploymentId: older?.deploymentId ?? deploymentId,
-      canary: placement.canary && (this.#draft.row !== undefined || deploymentId !== ""),
+      canary: placement.canary && this.#latest !== undefined,
       previous: previous?.ID ?? "",
       tracker: placement.reschedule && previous !== undefined ? trackerFor(previous, this.#env.now()) : null,
       now: this.#env.now(),

@@ -145,7 +145,11 @@ export class Selector {
     return {
       existing: ofJob.filter((alloc) => !terminal(alloc)),
       stopping: ofJob.filter((alloc) => this.#stopped.has(alloc.ID)),
-      proposed: [...this.#placed.values()].flat().filter(fits),
+      // What is only noted, or updated in place, counts twice: the server sees it among those that are there as well.
+      proposed: [
+        ...[...this.#placed.values()].flat().filter(fits),
+        ...ofJob.filter((one) => !terminal(one) && this.#noted.has(one.ID)),
+      ],
     };
   }
 
@@ -159,7 +163,12 @@ export class Selector {
       for (const constraint of constraints) {
         if (!constraint.Operand.startsWith("distinct_")) continue;
         const here = (alloc: Allocation) => !groupOnly || alloc.TaskGroup === group.Name;
-        if (constraint.Operand === "distinct_hosts" && !["0", "f", "F", "false", "FALSE", "False"].includes(constraint.RTarget)) {
+        // System jobs are not asked to keep apart what each node gets once.
+        if (
+          constraint.Operand === "distinct_hosts" &&
+          !this.#forgetful &&
+          !["0", "f", "F", "false", "FALSE", "False"].includes(constraint.RTarget)
+        ) {
           if (this.#siblings().some((alloc) => alloc.NodeID === node.ID && here(alloc))) return "distinct_hosts";
         }
         if (constraint.Operand === "distinct_property") {

@@ -1,5 +1,5 @@
 import type { Node } from "../state/cluster-types.ts";
-import { isHealthy, isUnhealthy, ranSuccessfully, serverTerminal, terminal } from "../state/facts.ts";
+import { isHealthy, isUnhealthy, ranSuccessfully, terminal } from "../state/facts.ts";
 import type { Allocation, AllocMetric, Evaluation, Job, TaskGroup } from "../state/types.ts";
 import type { Tainted } from "./alloc-set.ts";
 import { newAllocation, stoppedAllocation } from "./allocation.ts";
@@ -55,6 +55,7 @@ class SystemPass {
   /** What is wanted and not filtered out; what is placed counts until the end. */
   readonly #queued: Record<string, number> = {};
   readonly #placed: Record<string, number> = {};
+  readonly #takenBack: Record<string, number> = {};
   readonly #rollout: SystemRollout;
   #selector: Selector | undefined;
 
@@ -245,12 +246,15 @@ class SystemPass {
       if (limit <= 0 || want.previous === undefined) continue;
       if (want.canary) {
         const budget = canaries[want.group.Name];
-        if (budget === undefined || budget.left <= 0) continue;
+        if (budget === undefined || budget.left <= 0) {
+          // The server places it first and takes it back then, so that it stays in the count of those that wait.
+          this.#takenBack[want.group.Name] = (this.#takenBack[want.group.Name] ?? 0) + 1;
+          continue;
+        }
         budget.left--;
-      }
-      limits[want.group.Name] = limit - 1;
-      if (!serverTerminal(want.previous)) this.#stopOne(want.previous, reasons.updating);
-      if (!terminal(want.previous)) selector.stop(want.previous);
+      } else limits[want.group.Name] = limit - 1;
+      this.#stopOne(want.previous, reasons.updating);
+      selector.stop(want.previous);
       this.#places.push(want);
     }
   }
@@ -259,6 +263,7 @@ class SystemPass {
     // A sysbatch job names groups that wait for nothing only when all of them do.
     if (!this.#sysbatch || this.#places.length === 0) for (const group of job.TaskGroups) this.#queued[group.Name] = 0;
     for (const want of this.#places) this.#queued[want.group.Name] = (this.#queued[want.group.Name] ?? 0) + 1;
+    for (const [name, n] of Object.entries(this.#takenBack)) this.#queued[name] = (this.#queued[name] ?? 0) + n;
     const active = this.#rollout.activeId;
     for (const want of this.#places) {
       const choice = selector.select(want.group, want.name, [want.node]);

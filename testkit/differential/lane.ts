@@ -197,16 +197,27 @@ export class Lane {
   }
 }
 
-/** How often a deployment makes its job be looked at depends on how fast one change follows another. */
+/** How often a deployment makes its job be looked at, and what waited meanwhile, depends on how fast one change follows another. */
 function isSteady(row: unknown): boolean {
-  return (row as Rec)["TriggeredBy"] !== "deployment-watcher";
+  const { TriggeredBy, Status } = row as Rec;
+  return TriggeredBy !== "deployment-watcher" && !(TriggeredBy === "queued-allocs" && Status !== "blocked");
 }
 
 /** Which of the replacements of a group is placed first is left to chance; so allocations and the places of groups are told apart. */
 function allocations(rows: readonly Rec[]): unknown {
-  const texts = rows.map(({ NodeName: _, NodeID: __, ...row }) => JSON.stringify(row));
-  const places = rows.map((row) => JSON.stringify([row["TaskGroup"], row["DesiredStatus"], row["ClientStatus"], row["NodeName"]]));
-  return { rows: texts.sort().map((text) => JSON.parse(text) as unknown), places: places.sort() };
+  const texts = rows.map(({ NodeName: _, NodeID: __, Name: ___, ...row }) => JSON.stringify(row));
+  const names = rows.filter((row) => row["DesiredStatus"] === "run").map((row) => String(row["Name"]));
+  const places = rows.map((row) =>
+    JSON.stringify([row["TaskGroup"], row["DesiredStatus"], row["ClientStatus"], row["NodeName"]]),
+  );
+  // On which node a system job is renewed first, and which of two groups finds its places first, is left to chance as well.
+  const chance = rows.some((row) => row["JobType"] !== "service" && row["JobType"] !== "batch");
+  const several = new Set(rows.map((row) => row["TaskGroup"])).size > 1;
+  return {
+    rows: texts.sort().map((text) => JSON.parse(text) as unknown),
+    names: names.sort(),
+    places: chance || several ? [] : places.sort(),
+  };
 }
 
 /** What changes of a node in a life. */

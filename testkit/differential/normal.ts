@@ -1,5 +1,5 @@
 /** Answers of two servers as they are compared: what no two servers have in common is masked, all else stays. */
-import type { Answer } from "./twins.ts";
+import type { Answer, Pair } from "./twins.ts";
 
 const uuid = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
@@ -67,6 +67,8 @@ function isNothing(value: unknown): boolean {
 
 function normalNumber(value: number, key: string): unknown {
   if (key === "AllocationTime") return 0;
+  // Powers of ten differ in their last digit from one library to the next.
+  if (!Number.isInteger(value)) return Number(value.toPrecision(12));
   if (key.endsWith("Index") && value !== 0) return "<index>";
   return times.test(key) && value > 1e9 ? "<time>" : value;
 }
@@ -78,6 +80,11 @@ function normalText(value: string, key: string): string {
     .replace(/\/dispatch-(?:[a-z0-9-]+-)?\d{10}-[0-9a-f]{8}/g, "/dispatch-<unix>-<hex>")
     .replace(/\/periodic-\d{10}/g, "/periodic-<unix>")
     .replace(/modify index:? \d+/g, "modify index <index>");
+}
+
+/** Where two answers differ, as `difference`. */
+export function problemOf(pair: Pair): string | undefined {
+  return difference(normalAnswer(pair.real), normalAnswer(pair.simulated));
 }
 
 /** The first place where two normal values differ, as a path with both values; undefined when they do not. */

@@ -13,16 +13,18 @@ export function smallJob(choose: Chooser, name: string, datacenter: string): Rec
     Datacenters: [datacenter],
     TaskGroups: Array.from({ length: choose.chance(0.3) ? 2 : 1 }, (_, i) => group(choose, type, `g${i}`)),
   };
-  if (type !== "sysbatch" && type !== "batch" && choose.chance(0.7)) job["Update"] = update(choose);
+  if (type !== "sysbatch" && type !== "batch" && choose.chance(0.7)) job["Update"] = update(choose, type);
   if (type === "batch" && choose.chance(0.25)) job["ParameterizedJob"] = { Payload: "optional", MetaOptional: ["a"] };
   if (choose.chance(0.2)) job["Meta"] = { a: "1" };
   return job;
 }
 
-function update(choose: Chooser): Rec {
-  const canary = choose.pick([0, 0, 1, 2]);
+function update(choose: Chooser, type: string): Rec {
+  // Which nodes of a system job are renewed first is left to chance; so all of them are, or none.
+  const system = type === "system";
+  const canary = choose.pick(system ? [0, 0, 100] : [0, 0, 1, 2]);
   return {
-    MaxParallel: choose.pick([0, 1, 1, 2, 3]),
+    MaxParallel: choose.pick(system ? [0, 2, 3] : [0, 1, 1, 2, 3]),
     Canary: canary,
     AutoPromote: canary > 0 && choose.chance(0.4),
     AutoRevert: choose.chance(0.4),
@@ -119,7 +121,7 @@ export function changedSmallJob(choose: Chooser, job: Rec): Rec {
       one["Constraints"] = choose.chance(0.5) ? null : [choose.pick(CONSTRAINTS)];
       break;
     default:
-      if (job["Type"] === "service" || job["Type"] === "system") next["Update"] = update(choose);
+      if (job["Type"] === "service" || job["Type"] === "system") next["Update"] = update(choose, String(job["Type"]));
   }
   return next;
 }

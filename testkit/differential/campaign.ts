@@ -1,0 +1,91 @@
+import { seededRandom } from "../../simulator/random.ts";
+import type { Counts, Found } from "./counts.ts";
+import { Lane } from "./lane.ts";
+import { generateLife, type LifeStep } from "./lives.ts";
+import { compareParse } from "./parses.ts";
+import { comparePlans } from "./plans.ts";
+import type { Twins } from "./twins.ts";
+
+const editsOfEach = 40;
+/** Registered jobs after which their stopped allocations are said to be over. */
+const tidyAfter = 5;
+/** More are found out one by one. */
+const enough = 10;
+
+/** At least that many plans of edits of generated jobs. */
+export async function planCampaign(twins: Twins, seed: number, plans: number, counts: Counts): Promise<Found[]> {
+  const found: Found[] = [];
+  for (let i = 0; counts.plans < plans && found.length < enough; i++) {
+    found.push(...(await comparePlans(twins, seed * 1_000_003 + i, editsOfEach, counts)));
+    if (i % tidyAfter === 0) await twins.finishAll();
+  }
+  await twins.finishAll();
+  return found;
+}
+
+export async function parseCampaign(twins: Twins, seed: number, parses: number, counts: Counts): Promise<Found[]> {
+  const found: Found[] = [];
+  for (let i = 0; i < parses && found.length < enough; i += 4) {
+    const four = [0, 1, 2, 3].map((more) => compareParse(twins, seed * 1_000_003 + i + more, counts));
+    found.push(...(await Promise.all(four)).flat());
+  }
+  return found;
+}
+
+export interface FoundLife {
+  readonly seed: number;
+  readonly what: string;
+  readonly steps: readonly LifeStep[];
+}
+
+/** Lives of jobs, several at a time on nodes of their own. A difference is shown with as few steps as still show it. */
+export async function lifeCampaign(
+  twins: Twins,
+  seed: number,
+  lives: number,
+  lanes: number,
+  counts: Counts,
+): Promise<FoundLife[]> {
+  const found: FoundLife[] = [];
+  let next = 0;
+  const lane = async (k: number): Promise<void> => {
+    const here = await Lane.open(twins, `lane-${k}`);
+    while (next < lives && found.length < enough) {
+      const at = seed * 1_000_003 + next++;
+      const name = `life-${String(at).padStart(12, "0")}`;
+      const steps = generateLife(seededRandom(at), name, here.datacenter);
+      const once = await here.live(name, steps);
+      // What does not show again was one of time.
+      const first = once === undefined ? undefined : await here.live(name, steps);
+      counts.lives += 1;
+      if (first !== undefined) found.push({ seed: at, ...(await shorten(here, name, steps.slice(0, first.after), first.what)) });
+    }
+    counts.reads += here.compared;
+  };
+  await Promise.all(Array.from({ length: lanes }, (_, k) => lane(k)));
+  return found;
+}
+
+async function shorten(
+  lane: Lane,
+  name: string,
+  all: readonly LifeStep[],
+  first: string,
+): Promise<{ readonly what: string; readonly steps: readonly LifeStep[] }> {
+  let [steps, what] = [all, first];
+  for (let at = steps.length - 2; at > 0; at--) {
+    const fewer = steps.filter((_, i) => i !== at);
+    const still = await lane.live(name, fewer);
+    if (still !== undefined) [steps, what] = [fewer.slice(0, still.after), still.what];
+  }
+  return { what, steps };
+}
+
+/** The figures in one line, with the seed that makes them again. */
+export function summaryLine(seed: number, counts: Counts, differences: number): string {
+  const n = (count: number) => count.toLocaleString("en-US");
+  const { plans, parses, registers, reads, lives, hangUps } = counts;
+  const hung = hangUps === 0 ? "" : ` (${hangUps} requests at which the real server hung up)`;
+  const figures = `${n(plans)} plans, ${n(parses)} parses, ${n(registers)} registers, ${n(lives)} lives, ${n(reads)} reads`;
+  return `differential: ${figures} on seed ${seed}, ${differences} differences${hung}`;
+}

@@ -1,0 +1,24 @@
+import type { Exchange } from "./twins.ts";
+
+/** How often both servers were asked the same, by kind of request. */
+export interface Counts {
+  plans: number;
+  parses: number;
+  registers: number;
+  reads: number;
+  lives: number;
+  /** Requests at which the real server hung up: nothing to compare. */
+  hangUps: number;
+}
+
+export function noCounts(): Counts {
+  return { plans: 0, parses: 0, registers: 0, reads: 0, lives: 0, hangUps: 0 };
+}
+
+/** Requests after which the servers answered otherwise. The last one shows the difference. */
+export interface Found {
+  readonly seed: number;
+  /** What differs, real and simulated. */
+  readonly what: string;
+  readonly exchanges: readonly Exchange[];
+}
