@@ -68,42 +68,22 @@ export function buildParts(deps: OperatorDeps): Parts {
   const edges = new Schedule<JobKey>(clock, (key) => wakes.job(key));
   const onTimer: Record<string, () => void> = {};
   const timers = new Schedule<string>(clock, (name) => onTimer[name]?.());
+  const onProven: Parts["onProven"] = { do: () => {} };
+  const past = buildPast(deps, core, timers, (namespace) => onProven.do(namespace));
+  for (const namespace of settings.namespaces)
+    onTimer[pastTimer(namespace)] = () => void past.look(namespace, live.stubs(namespace));
+  const isProven = (namespace: string): boolean => past.isProven(namespace);
+  const drift = new DriftController({ isProven, gatherer, desired, live, store, wakes, edges, namespaces: settings.namespaces });
+  const orphans = new OrphanController({ store, nomad, desired, live, namespaces: settings.namespaces });
   const onChange = async (keys: readonly JobKey[]): Promise<void> => {
     for (const key of keys) wakes.job(key);
     // A waiting deployment whose job left git while nops was away belongs to no key that changed.
     for (const active of await store.activeDeployments()) if (isWaiting(active.state)) wakes.job(keyOf(active));
     loops.orphans.add("all", { afterMs: orphansAfterMs });
   };
-  const orphans = new OrphanController({ store, nomad, desired, live, namespaces: settings.namespaces });
   const source = new SourceController({ git: deps.git, nomad, store, clock, redactor, settings, desired, onChange });
-  const onProven: Parts["onProven"] = { do: () => {} };
-  const isProven = (namespace: string): boolean => past.isProven(namespace);
-  const drift = new DriftController({ isProven, gatherer, desired, live, store, wakes, edges, namespaces: settings.namespaces });
-  const loops = {
-    source: startLoop(source, loopOptions(deps, 4)),
-    drift: startLoop(drift, loopOptions(deps, settings.concurrency)),
-    apply: startLoop(apply, loopOptions(deps, settings.concurrency)),
-    hooks: startLoop(hooks, loopOptions(deps, settings.concurrency)),
-    revisions: startLoop(new RevisionCollector({ nomad, store }), loopOptions(deps, 1)),
-    orphans: startLoop(orphans, loopOptions(deps, 1)),
-  };
-  core.onPhaseEnd.do = (namespace) => {
-    if (mode.current === "normal") loops.revisions.add(namespace, { afterMs: collectAfterMs });
-  };
-  const past = new Past({
-    store,
-    nomad,
-    log: deps.log,
-    onProven: (namespace) => onProven.do(namespace),
-    onOlder: () => {
-      mode.current = "restored_database";
-      for (const job of desired.managed()) wakes.job(job.key);
-    },
-    again: (namespace) => timers.set(pastTimer(namespace), clock.now() + lookAgainMs),
-  });
-  for (const namespace of settings.namespaces)
-    onTimer[pastTimer(namespace)] = () => void past.look(namespace, live.stubs(namespace));
-  wakes.connect(loops, (namespace) => mode.current === "normal" && past.isProven(namespace));
+  const loops = startLoops(deps, core, { source, drift, orphans });
+  wakes.connect(loops, (namespace) => mode.current === "normal" && isProven(namespace));
   const decisions: DecisionDeps = {
     store,
     nomad,
@@ -117,26 +97,50 @@ export function buildParts(deps: OperatorDeps): Parts {
     mode: () => mode.current,
   };
   const startedAt = { value: undefined };
-  return {
-    mode,
-    startedAt,
-    desired,
-    live,
-    wakes,
-    comparer,
-    gatherer,
-    source,
-    apply,
-    hooks,
-    decisions,
-    orphans,
-    past,
+  const own = { startedAt, source, decisions, orphans, past, onProven, loops, edges, timers, onTimer };
+  return { mode, desired, live, wakes, comparer, gatherer, apply, hooks, ...own };
+}
+
+type Core = ReturnType<typeof buildCore>;
+
+/** What Nomad's history says about this database; an older one makes the operator read-only (design D34). */
+function buildPast(
+  { store, nomad, log, clock }: OperatorDeps,
+  { mode, desired, wakes }: Core,
+  timers: Schedule<string>,
+  onProven: (namespace: string) => void,
+): Past {
+  return new Past({
+    store,
+    nomad,
+    log,
     onProven,
-    loops,
-    edges,
-    timers,
-    onTimer,
+    onOlder: () => {
+      mode.current = "restored_database";
+      for (const job of desired.managed()) wakes.job(job.key);
+    },
+    again: (namespace) => timers.set(pastTimer(namespace), clock.now() + lookAgainMs),
+  });
+}
+
+function startLoops(
+  deps: OperatorDeps,
+  { mode, apply, hooks, onPhaseEnd }: Core,
+  built: { readonly source: SourceController; readonly drift: DriftController; readonly orphans: OrphanController },
+): Parts["loops"] {
+  const { settings, nomad, store } = deps;
+  const loops = {
+    source: startLoop(built.source, loopOptions(deps, 4)),
+    drift: startLoop(built.drift, loopOptions(deps, settings.concurrency)),
+    apply: startLoop(apply, loopOptions(deps, settings.concurrency)),
+    hooks: startLoop(hooks, loopOptions(deps, settings.concurrency)),
+    revisions: startLoop(new RevisionCollector({ nomad, store }), loopOptions(deps, 1)),
+    orphans: startLoop(built.orphans, loopOptions(deps, 1)),
   };
+  onPhaseEnd.do = (namespace) => {
+    if (mode.current === "normal") loops.revisions.add(namespace, { afterMs: collectAfterMs });
+  };
+  return loops;
 }
 
 /** What the loops stand on. */

@@ -92,7 +92,7 @@ describe.each(clusters)("the acceptance scenario on %s", (_, start) => {
   it("4. a broken check fails, stays refused without a word, and is resumed after the cure", async () => {
     const good = shop.read("workspace/deploy.yml");
     shop.write({
-      "workspace/deploy.yml": good.replace(/nomad_jobs_running[^]*$/, "file_exists\n        with:\n          path: nowhere\n"),
+      "workspace/deploy.yml": good.replace(/nomad_jobs_running[\s\S]*$/, "file_exists\n        with:\n          path: nowhere\n"),
     });
     expect((await deploy()).code).toBe(1);
     const refused = await deploy();
