@@ -1,6 +1,7 @@
 import type { Node } from "../state/cluster-types.ts";
 import { isParameterized } from "../state/facts.ts";
-import type { Allocation, Job, JobSummary } from "../state/types.ts";
+import type { JobSummary } from "../state/summary-types.ts";
+import type { Allocation, Job } from "../state/types.ts";
 
 /** One line of the job list (nomad-api §7.2). */
 export function jobStub(job: Job, summary: JobSummary | undefined, meta: boolean): unknown {

@@ -12,8 +12,9 @@ import type {
   SchedulerConfig,
   Variable,
 } from "./cluster-types.ts";
+import type { JobSummary } from "./summary-types.ts";
 import { scoped, Table } from "./table.ts";
-import type { Allocation, Deployment, Evaluation, Job, JobSummary, ScalingPolicy, Submission } from "./types.ts";
+import type { Allocation, Deployment, Evaluation, Job, ScalingPolicy, Submission } from "./types.ts";
 
 /** Row type of each table; the names are those of Nomad's own tables, which its indexes and events follow. */
 export interface Rows {

@@ -1,6 +1,7 @@
 import type { Tx } from "./state.ts";
+import type { GroupSummary, JobSummary } from "./summary-types.ts";
 import { scoped } from "./table.ts";
-import type { Allocation, GroupSummary, Job, JobSummary } from "./types.ts";
+import type { Allocation, Job } from "./types.ts";
 
 const empty: GroupSummary = { Queued: 0, Complete: 0, Failed: 0, Running: 0, Starting: 0, Lost: 0, Unknown: 0 };
 

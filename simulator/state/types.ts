@@ -208,25 +208,6 @@ export interface Submission {
   readonly JobModifyIndex: number;
 }
 
-export interface GroupSummary {
-  readonly Queued: number;
-  readonly Complete: number;
-  readonly Failed: number;
-  readonly Running: number;
-  readonly Starting: number;
-  readonly Lost: number;
-  readonly Unknown: number;
-}
-
-export interface JobSummary {
-  readonly JobID: string;
-  readonly Namespace: string;
-  readonly Summary: Readonly<Record<string, GroupSummary>>;
-  readonly Children: { readonly Pending: number; readonly Running: number; readonly Dead: number };
-  readonly CreateIndex: number;
-  readonly ModifyIndex: number;
-}
-
 /** Why allocations could not be placed (nomad-api §6.1). */
 export interface AllocMetric {
   readonly NodesEvaluated: number;
