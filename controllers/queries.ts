@@ -86,8 +86,10 @@ export class Queries {
 
   private notReady(): Record<string, string> {
     const reasons: Record<string, string> = {};
-    for (const { name, error, checkedAt } of this.parts.source.view())
-      if (error !== undefined || checkedAt === undefined) reasons[`repository ${name}`] = error ?? "not read yet";
+    // A commit whose files are still being parsed is not in the view.
+    for (const { name, error, checkedAt, commitSha } of this.parts.source.view())
+      if (error !== undefined || checkedAt === undefined || commitSha === undefined)
+        reasons[`repository ${name}`] = error ?? "not read yet";
     for (const namespace of this.deps.settings.namespaces)
       if (!this.parts.live.isListed(namespace)) reasons[`namespace ${namespace}`] = "its jobs have not been listed yet";
     return reasons;

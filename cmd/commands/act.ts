@@ -4,7 +4,7 @@ import { parseDuration } from "../../model/duration.ts";
 import type { JobDiff } from "../../model/nomad.ts";
 import { type ClientFlags, clientFor, jobFor } from "../client-options.ts";
 import { diffText } from "../diff-text.ts";
-import { CommandError, exitCodes } from "../exit-codes.ts";
+import { CommandError, exitCodeOf, exitCodes } from "../exit-codes.ts";
 import type { CommandIo } from "../io.ts";
 import { printable, printJson } from "../output.ts";
 
@@ -178,7 +178,15 @@ export async function wait(name: string, flags: ActFlags, io: CommandIo): Promis
   const deadline = io.clock.now() + timeoutMs;
   let shown = "";
   for (;;) {
-    const seen = await client.job(key);
+    const seen = await client.job(key).catch(async (error: unknown) => {
+      const mayCome = flags.commit !== undefined || (await isStarting(client));
+      if (!mayCome || io.clock.now() >= deadline || exitCodeOf(error) !== exitCodes.notFound) throw error;
+      return undefined;
+    });
+    if (seen === undefined) {
+      await nextLook(io);
+      continue;
+    }
     const atCommit = flags.commit === undefined || (seen.commit?.startsWith(flags.commit) ?? false);
     const deployment = seen.last_deployment;
     if (atCommit && seen.sync === "sync") return done(deployment, flags, io);
@@ -202,10 +210,19 @@ export async function wait(name: string, flags: ActFlags, io: CommandIo): Promis
         `${key} was not completed within ${flags.timeout ?? "10m"}: ${seen.message}`,
         `nops explain ${key} says what it waits for`,
       );
-    await io.clock.sleep(pollMs, io.interrupted).catch(() => {
-      throw new CommandError(exitCodes.interrupted, "interrupted");
-    });
+    await nextLook(io);
   }
+}
+
+/** Whether some repository has not been read yet, so that a job may be in it that nobody knows. */
+async function isStarting(client: ReturnType<typeof clientFor>): Promise<boolean> {
+  return (await client.status()).repositories.some(({ commit }) => commit === null);
+}
+
+async function nextLook(io: CommandIo): Promise<void> {
+  await io.clock.sleep(pollMs, io.interrupted).catch(() => {
+    throw new CommandError(exitCodes.interrupted, "interrupted");
+  });
 }
 
 function done(deployment: DeploymentJson | null, flags: ActFlags, io: CommandIo): void {

@@ -34,12 +34,25 @@ export async function demo(flags: DemoFlags, io: CommandIo): Promise<void> {
     const tokenFile = writeToken(folder, io);
     const nops = await startOperator({ folder, repository, tokenFile, nomadAddress: nomad.address, port }, io);
     undo.push(() => nops.stop(2_000));
+    await untilReady(nops.address, io);
     io.out(greeting(nops.address, nomad, repository, tokenFile));
     const cause = await Promise.race([nops.broken, untilInterrupted(io.interrupted)]);
     if (cause !== undefined) throw cause;
   } finally {
     for (const step of undo.reverse()) await step();
     if (flags.keep) io.err(`kept ${folder}\n`);
+  }
+}
+
+const readyWithinMs = 15_000;
+
+/** So that whoever follows the greeting at once finds the jobs. A Nomad that is away must not keep the greeting back for ever. */
+async function untilReady(address: string, io: CommandIo): Promise<void> {
+  const deadline = io.clock.now() + readyWithinMs;
+  for (;;) {
+    const { status } = await fetch(`${address}/readyz`);
+    if (status === 200 || io.clock.now() > deadline || io.interrupted.aborted) return;
+    await io.clock.sleep(100, io.interrupted).catch(() => undefined);
   }
 }
 
