@@ -48,6 +48,8 @@ export function scheduleGeneric(
       if (alloc.DesiredStatus !== "run" || ["complete", "failed", "lost"].includes(alloc.ClientStatus)) return "ignore";
       const node = env.state.nodes.get(alloc.NodeID);
       if (node === undefined || !inDatacenters(node, job.Datacenters) || !inPool(node, job.NodePool)) return "destructive";
+      // What may run for a time only is renewed without a look at its node: the server means a change of that time alone.
+      if (mayRunFor(alloc) !== undefined) return "in_place";
       selector.stop(alloc);
       const choice = selector.select(group, alloc.Name, [node]);
       selector.unstop(alloc);
@@ -60,6 +62,12 @@ export function scheduleGeneric(
     results.set(name, reconcileGroup(input, name, allocs, draft, create));
   }
   return new Placer(env, evaluation, job, selector, draft, results).plan(sorted.updates, latest);
+}
+
+/** Nanoseconds that an allocation of a batch job may run for; undefined without a limit. */
+function mayRunFor(alloc: Allocation): number | undefined {
+  const limit = alloc.Job.TaskGroups.find((group) => group.Name === alloc.TaskGroup)?.["MaxRunDuration"];
+  return alloc.Job.Type === "batch" && typeof limit === "number" && limit > 0 ? limit : undefined;
 }
 
 function draftOf(current: Deployment | undefined): DeploymentDraft {

@@ -56,6 +56,8 @@ class SystemPass {
   readonly #queued: Record<string, number> = {};
   readonly #placed: Record<string, number> = {};
   readonly #takenBack: Record<string, number> = {};
+  /** Groups that are renewed by canaries first. */
+  readonly #canarying: string[] = [];
   readonly #rollout: SystemRollout;
   #selector: Selector | undefined;
 
@@ -97,6 +99,7 @@ class SystemPass {
     }
     this.#evict(job, selector);
     this.#placeAll(job, selector);
+    for (const name of this.#canarying) this.#countCanaries(name);
     // A system job's annotations count every node that has or gets the group; those of a sysbatch job only what is placed.
     if (!this.#sysbatch) for (const [name, count] of Object.entries(this.#candidates)) this.#counts(name).Place = count;
     this.#rollout.finish(job, this.#candidates);
@@ -240,7 +243,7 @@ class SystemPass {
       limits[alloc.TaskGroup] = (limits[alloc.TaskGroup] ?? 0) - 1;
     }
     const canaries = this.#rollout.canaries(job, this.#ignored, this.#destructive);
-    for (const [name, budget] of Object.entries(canaries)) this.#counts(name).Canary = budget.required;
+    this.#canarying.push(...Object.keys(canaries));
     for (const want of this.#updates) {
       const limit = limits[want.group.Name] ?? 0;
       if (limit <= 0 || want.previous === undefined) continue;
@@ -290,6 +293,14 @@ class SystemPass {
       selector.place(alloc);
       this.#allocs.push(alloc);
     }
+  }
+
+  /** Canaries that are there and those that found a place; none at all where no node may take one. */
+  #countCanaries(name: string): void {
+    if ((this.#destructive[name] ?? 0) <= 0) return;
+    const canary = (alloc: Allocation) => alloc.TaskGroup === name && alloc.DeploymentStatus?.Canary === true;
+    const placed = this.#allocs.filter((alloc) => alloc.CreateIndex === 0 && canary(alloc)).length;
+    this.#counts(name).Canary = placed + this.#ignored.filter(canary).length;
   }
 
   /** A node that may not take the group is no failure, unless none may. One without room is, and gets a blocked evaluation. */

@@ -84,8 +84,8 @@ async function shorten(
 /** The figures in one line, with the seed that makes them again. */
 export function summaryLine(seed: number, counts: Counts, differences: number): string {
   const n = (count: number) => count.toLocaleString("en-US");
-  const { plans, parses, registers, reads, lives, hangUps } = counts;
-  const hung = hangUps === 0 ? "" : ` (${hangUps} requests at which the real server hung up)`;
+  const { plans, parses, registers, reads, lives, crashes } = counts;
+  const crashed = crashes === 0 ? "" : ` (${crashes} requests at which the real server crashed were left out)`;
   const figures = `${n(plans)} plans, ${n(parses)} parses, ${n(registers)} registers, ${n(lives)} lives, ${n(reads)} reads`;
-  return `differential: ${figures} on seed ${seed}, ${differences} differences${hung}`;
+  return `differential: ${figures} on seed ${seed}, ${differences} differences${crashed}`;
 }

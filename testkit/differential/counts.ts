@@ -7,12 +7,12 @@ export interface Counts {
   registers: number;
   reads: number;
   lives: number;
-  /** Requests at which the real server hung up: nothing to compare. */
-  hangUps: number;
+  /** Requests at which a part of the real server panicked: nothing to compare. */
+  crashes: number;
 }
 
 export function noCounts(): Counts {
-  return { plans: 0, parses: 0, registers: 0, reads: 0, lives: 0, hangUps: 0 };
+  return { plans: 0, parses: 0, registers: 0, reads: 0, lives: 0, crashes: 0 };
 }
 
 /** Requests after which the servers answered otherwise. The last one shows the difference. */

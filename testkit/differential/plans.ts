@@ -6,6 +6,9 @@ import type { Counts, Found } from "./counts.ts";
 import { problemOf } from "./normal.ts";
 import type { Exchange, Pair, Twins } from "./twins.ts";
 
+/** A scheduler that ran into what its own language forbids. */
+const panicked = /^failed to process eval: runtime error: /;
+
 /** A gateway is written to Consul at once, of which the simulator pretends that there is one. */
 const needsConsul = /http:\/\/localhost:8500\/v1\/config/;
 
@@ -19,8 +22,9 @@ export async function comparePlans(twins: Twins, seed: number, edits: number, co
   const compare = async (what: keyof Counts, exchange: Exchange, before: readonly Exchange[] = []): Promise<Pair> => {
     const pair = await askTwice(twins, exchange);
     counts[what] += 1;
-    if (pair.real.status === 0) counts.hangUps += 1;
-    const problem = pair.real.status === 0 || needsConsul.test(pair.real.body) ? undefined : problemOf(pair);
+    const crashed = pair.real.status === 0 || panicked.test(pair.real.body);
+    if (crashed) counts.crashes += 1;
+    const problem = crashed || needsConsul.test(pair.real.body) ? undefined : problemOf(pair);
     if (problem !== undefined) found.push({ seed, what: `${exchange.path} ${problem}`, exchanges: [...before, exchange] });
     return pair;
   };
