@@ -199,9 +199,21 @@ function readCases(use: () => Bench): void {
     expect(versions[1]?.JobModifyIndex).toBe(first?.JobModifyIndex);
     expect(await bench.client.readSubmission(key, 0)).toMatchObject({ Source: source, Format: "hcl2", Version: 0 });
     expect(await bench.client.readSubmission(key, 1)).toMatchObject({ Source: `# nops\n${other}` });
-    await bench.client.revertJob(key, 0, 1);
-    expect((await bench.client.readJob(key))?.Version).toBe(2);
-    await failure("refused", bench.client.revertJob(key, 2));
+    const third = await parsed(bench, sleeper(id, { args: "61" }));
+    await bench.client.register(third, versions[0]?.JobModifyIndex ?? 0, {
+      source: JSON.stringify(third),
+      format: "json",
+      variables: "",
+      variableFlags: { nops_deployment: "01J", nops_commit: "abc" },
+    });
+    // Where a JSON source carries its stamp (decision 3.7).
+    expect(await bench.client.readSubmission(key, 2)).toMatchObject({
+      Format: "json",
+      VariableFlags: { nops_deployment: "01J", nops_commit: "abc" },
+    });
+    await bench.client.revertJob(key, 0, 2);
+    expect((await bench.client.readJob(key))?.Version).toBe(3);
+    await failure("refused", bench.client.revertJob(key, 3));
   });
 
   it("reaches a job whose ID holds slashes", async () => {
