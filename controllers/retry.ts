@@ -1,6 +1,7 @@
 import type { Actor, Deployment } from "../model/deployment.ts";
 import { RefusedError } from "../model/errors.ts";
-import { type GateInput, reachedRegister } from "../plan/gates.ts";
+import { reachedRegister } from "../plan/blocked.ts";
+import type { GateInput } from "../plan/gates.ts";
 import { type DecisionDeps, keyOfDeployment, lookNow, requireDeployment, requireNormalMode } from "./decision-deps.ts";
 import type { Gathered } from "./gather.ts";
 

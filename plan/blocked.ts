@@ -19,8 +19,9 @@ export function blockOf(latest: Deployment | undefined, specHash: string, liveUn
   if (latest === undefined || (latest.state !== "failed" && latest.state !== "rejected")) return undefined;
   if (latest.retriedAt !== undefined || latest.specHash !== specHash) return undefined;
   const change = "a new commit or a retry unblocks it";
-  if (latest.appliedIndex !== undefined) {
-    const message = `deployment ${latest.id} of this spec failed after it was registered; ${change}`;
+  if (reachedRegister(latest)) {
+    const why = latest.error === undefined ? "" : ` (${latest.error})`;
+    const message = `deployment ${latest.id} of this spec failed after it was registered${why}; ${change}`;
     return { deploymentId: latest.id, reason: "blocked_applied", message };
   }
   if (!liveUnmoved) return undefined;
@@ -31,4 +32,9 @@ export function blockOf(latest: Deployment | undefined, specHash: string, liveUn
     reason: rejected ? "blocked_rejected" : "blocked_failed",
     message: `deployment ${latest.id} of this spec ${what}; ${change}, and so does a change of the live job`,
   };
+}
+
+/** Whether the live job may be what the deployment wanted: it was registered, or only verified. */
+export function reachedRegister(deployment: Deployment): boolean {
+  return deployment.appliedIndex !== undefined || deployment.mode === "verify";
 }

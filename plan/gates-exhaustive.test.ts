@@ -130,13 +130,16 @@ const law: readonly { readonly gate: GateName; readonly when: (s: Situation) => 
   { gate: "active", when: (s) => s.active === "applying", mend: { active: "nothing" } },
   {
     gate: "drift",
-    when: (s) => s.active !== "verify" && !["different", "unknown"].includes(s.compared),
+    when: (s) =>
+      s.active !== "verify" &&
+      !["different", "unknown"].includes(s.compared) &&
+      !(s.active === "nothing" && s.latest === "failed, applied" && !["not yet", "no answer"].includes(s.compared)),
     mend: { compared: "different" },
   },
   {
     gate: "blocked",
     when: (s) => s.active === "nothing" && ["failed", "failed, applied", "rejected"].includes(s.latest),
-    mend: { latest: "retried" },
+    mend: { latest: "retried", compared: "different" },
   },
   { gate: "paused", when: (s) => s.pause !== "nothing", mend: { pause: "nothing" } },
   {

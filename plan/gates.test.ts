@@ -100,6 +100,21 @@ describe("each gate", () => {
       { facts: someFacts({ latest: latest({ state: "failed", appliedIndex: 5 }) }), baseUnmoved: false },
       "blocked: blocked_applied",
     ],
+    [
+      "a failure after its register, which is what is live",
+      { verdict: aVerdict({ drift: "none" }), facts: someFacts({ latest: latest({ state: "failed", appliedIndex: 5 }) }) },
+      "blocked: blocked_applied",
+    ],
+    [
+      "a verification that failed",
+      { verdict: aVerdict({ drift: "none" }), facts: someFacts({ latest: latest({ state: "failed", mode: "verify" }) }) },
+      "blocked: blocked_applied",
+    ],
+    [
+      "a failure before its register, when somebody made the live job equal git",
+      { verdict: aVerdict({ drift: "none" }), facts: someFacts({ latest: latest({ state: "failed" }) }) },
+      "drift: in_sync",
+    ],
     ["a rejection", { facts: someFacts({ latest: latest({ state: "rejected" }) }) }, "blocked: blocked_rejected"],
     ["a failure of another spec", { facts: someFacts({ latest: latest({ state: "failed", specHash: "other" }) }) }, undefined],
     ["a retried failure", { facts: someFacts({ latest: latest({ state: "failed", ...retried }) }) }, undefined],

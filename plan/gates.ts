@@ -1,9 +1,8 @@
-import type { Deployment } from "../model/deployment.ts";
 import type { DesiredJob, DesiredState } from "../model/desired.ts";
 import type { JobFacts, Verdict } from "../model/facts.ts";
 import { isRunning } from "../model/lifecycle.ts";
 import { type ReasonCode, reasons } from "../model/reasons.ts";
-import { blockOf } from "./blocked.ts";
+import { blockOf, reachedRegister } from "./blocked.ts";
 import type { DependencyJudgement } from "./dependencies.ts";
 import { isTemplateJob } from "./health.ts";
 import { pauseOf, windowHold, windowOf } from "./holds.ts";
@@ -151,6 +150,9 @@ function judgeDriftGate(input: GateInput, job: DesiredJob): Answer {
     return input.problem === undefined ? { fail: "not_compared" } : { fail: "nomad_error", because: input.problem };
   if (isFinishedBatch(input, job)) return { fail: "batch_done" };
   if (verdict.drift === "drift") return { pass: "the live job differs from git" };
+  // What is live is what failed: that is the obstacle to tell, not that nothing is left to register.
+  if (facts.active === undefined && blockOf(facts.latest, job.specHash, false) !== undefined)
+    return { pass: "the live job equals git, and its deployment failed" };
   if (verdict.drift === "unknown") {
     return facts.unknownRegistered === job.specHash
       ? { fail: "unknown_difference", because: `${reasons.unknown_difference}; it was registered once, which changed nothing` }
@@ -172,10 +174,6 @@ export function needsVerification(input: GateInput, job: DesiredJob): boolean {
   const latest = input.facts.latest;
   if (latest?.retriedAt === undefined || latest.specHash !== job.specHash || input.facts.active !== undefined) return false;
   return (latest.state === "failed" || latest.state === "rejected") && reachedRegister(latest);
-}
-
-export function reachedRegister(deployment: Deployment): boolean {
-  return deployment.appliedIndex !== undefined || deployment.mode === "verify";
 }
 
 function judgeBlocked(input: GateInput, job: DesiredJob): Answer {

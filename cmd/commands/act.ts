@@ -194,6 +194,7 @@ export async function wait(name: string, flags: ActFlags, io: CommandIo): Promis
       atCommit &&
       deployment !== null &&
       (deployment.state === "failed" || deployment.state === "rejected") &&
+      deployment.retried_by === null &&
       deployment.spec_hash === seen.spec_hash
     ) {
       throw new CommandError(
@@ -201,7 +202,7 @@ export async function wait(name: string, flags: ActFlags, io: CommandIo): Promis
         `${key}: deployment ${deployment.id} ${deployment.state}${deployment.error === null ? "" : `: ${deployment.error}`}`,
       );
     }
-    const line = `${seen.sync}${deployment === null ? "" : ` (${deployment.id} ${deployment.state})`}: ${seen.message}\n`;
+    const line = `${seen.sync}: ${seen.message}\n`;
     if (line !== shown) io.err(printable(line));
     shown = line;
     if (io.clock.now() >= deadline)
