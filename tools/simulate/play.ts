@@ -1,11 +1,13 @@
 import { NomadError } from "../../model/errors.ts";
 import { isRunning, isTerminal } from "../../model/lifecycle.ts";
+import type { ReasonCode } from "../../model/reasons.ts";
 import { judgeDrift } from "../../plan/drift.ts";
 import { hasScaling, substituteCounts } from "../../plan/scaling.ts";
 import { type Action, describeAction, type Faults, type History } from "./actions.ts";
 import { jobIds, parseText } from "./job-pool.ts";
 import { People } from "./people.ts";
 import { Surroundings } from "./surroundings.ts";
+import { contradiction } from "./verdicts.ts";
 import { Violation } from "./violation.ts";
 import { applyTimeoutMs, type Breakage, type Counters, keyFor, World } from "./world.ts";
 
@@ -180,7 +182,7 @@ class Player {
     const text = world.git.text(`${job}.nomad.hcl`);
     const spec = text === undefined ? undefined : parseText(text);
     if (spec === undefined) return;
-    let verdict: string | undefined;
+    let verdict: ReasonCode | "unknown" | undefined;
     let answered = false;
     world.operator.explain(keyFor(job)).then(
       (view) => {
@@ -197,9 +199,11 @@ class Player {
     const target = { ...spec, Namespace: "default" };
     const planned = hasScaling(target) ? substituteCounts(target, world.nomad.readJob(keyFor(job))) : target;
     if (verdict === "nomad_error" && isRefused(() => world.nomad.plan(planned))) return;
-    if (verdict === undefined || verdict === "nomad_error" || verdict === "not_compared")
+    if (verdict === undefined || verdict === "unknown" || verdict === "nomad_error" || verdict === "not_compared")
       throw new Violation("I13", `${job} is at rest, and yet ${verdict ?? "nothing stands in its way"}`);
     if (verdict === "restored_database") throw new Violation("I13", `the database is taken for an older one, and ${job} waits`);
+    const wrong = contradiction(verdict, keyFor(job), world.shadow);
+    if (wrong !== undefined) throw new Violation("I13", `${job} is said to be at rest for ${verdict}, but ${wrong}`);
     if (verdict !== "in_sync") return;
     const { diff } = world.nomad.plan(planned);
     if (judgeDrift(diff, false) === "drift") throw new Violation("I13", `${job} is said to be in sync, but a plan differs`);
