@@ -126,8 +126,7 @@ async function start(
     },
   });
   metrics = createMetrics(version, () => metricsSnapshot(store, operator, io.clock.now()));
-  const server = await startServer({ ...options, store, operator, contact, metrics, secrets });
-  opened.push(() => server.close());
+  const server = await startServer({ ...options, store, operator, contact, metrics, secrets }, opened);
   const notifier = startNotifier(options, store, metrics);
   opened.push(() => notifier.stop());
   opened.push(startRetention(config, store, io.clock, log));
@@ -213,7 +212,7 @@ interface ServerParts extends WireOptions {
   readonly secrets: ConfiguredSecrets;
 }
 
-async function startServer(parts: ServerParts) {
+async function startServer(parts: ServerParts, opened: (() => Promise<void> | void)[]) {
   const { config, io, log, redactor, store, operator, contact, metrics, secrets } = parts;
   const stopping = new AbortController();
   const probes = createProbes({
@@ -225,6 +224,8 @@ async function startServer(parts: ServerParts) {
     metricsToken: secrets.metrics,
     isStopping: () => stopping.signal.aborted,
   });
+  // Its timer would keep a process alive whose address is taken.
+  opened.push(() => probes.stop());
   const app = createApi({
     queries: createQueries(config, store, operator, contact),
     commands: createCommands(operator),
@@ -243,16 +244,11 @@ async function startServer(parts: ServerParts) {
   });
   const { host, port } = splitListen(config.http.listen);
   const server: Listening = await listen(app, host, port);
-  return {
-    address: server.address,
-    broken: probes.broken,
-    announceStop: () => stopping.abort(),
-    close: () => {
-      stopping.abort();
-      probes.stop();
-      return server.close(2_000);
-    },
-  };
+  opened.push(() => {
+    stopping.abort();
+    return server.close(2_000);
+  });
+  return { address: server.address, broken: probes.broken, announceStop: () => stopping.abort() };
 }
 
 /** `host:port`, `[v6]:port` or `:port`. */

@@ -1,6 +1,7 @@
 /** What people get wrong, at the real process: each fault is told precisely, everything else goes on, and nothing is lost. */
+import { once } from "node:events";
 import { chmod, mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
+import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Database from "better-sqlite3";
@@ -152,6 +153,18 @@ describe("a start that cannot be", () => {
       code: 2,
       stderr: `nops: cannot open the lock file ${readOnly}/nops.lock: EACCES\nhint: its folder must be writable for the user nops runs as\n`,
     });
+  });
+
+  it("ends at once when its address is taken", async () => {
+    const taken = createServer().listen(0, "127.0.0.1");
+    await once(taken, "listening");
+    const address = `127.0.0.1:${(taken.address() as AddressInfo).port}`;
+    const started = runNops(["serve", "--git-url", folder, "--data-dir", join(folder, "taken"), "--listen", address]);
+    const { code, stderr } = await started.finally(() => taken.close());
+    expect(code).toBe(2);
+    expect(stderr).toContain(
+      `nops: cannot listen on ${address}: EADDRINUSE\nhint: another program listens there; choose another address with --listen\n`,
+    );
   });
 
   it("refuses the database of a newer version and leaves it as it is", async () => {
