@@ -7,9 +7,9 @@
  *     returns at once stands behind all that waited.
  * I4. After `drain` began nothing starts any more, and `drain` resolves when the last holder is through.
  */
-import { setMaxListeners } from "node:events";
 import PQueue from "p-queue";
 import type { Clock, Timer } from "../model/clock.ts";
+import { StopBell } from "./stop-bell.ts";
 
 export interface AddOptions {
   /** Milliseconds to wait; absent or ≤ 0: at once. */
@@ -35,20 +35,19 @@ export class WorkQueue<K> {
   private readonly entries = new Map<K, Entry>();
   private readonly held = new Set<K>();
   private readonly clock: Clock;
-  private readonly handle: (key: K, stopping: () => AbortSignal) => Promise<void>;
-  private readonly abort = new AbortController();
-  private stopping: AbortSignal | undefined;
+  private readonly handle: (key: K, stop: StopBell) => Promise<void>;
+  private readonly stop = new StopBell();
   private serial = 0;
   private draining = false;
 
   /**
    * `handle` is called with each ready key, at most `concurrency` at a time and never twice at once for one key. It must not throw.
-   * `stopping` gives the signal that aborts when draining takes too long.
+   * `stop` rings when draining takes too long.
    */
   constructor(options: {
     readonly clock: Clock;
     readonly concurrency: number;
-    readonly handle: (key: K, stopping: () => AbortSignal) => Promise<void>;
+    readonly handle: (key: K, stop: StopBell) => Promise<void>;
   }) {
     this.clock = options.clock;
     this.handle = options.handle;
@@ -91,25 +90,16 @@ export class WorkQueue<K> {
     return this.held.has(key) || this.entries.has(key);
   }
 
-  /** Refuses new keys, drops waiting ones, and resolves when the running passes have ended; after `graceMs` their signal aborts. */
+  /** Refuses new keys, drops waiting ones, and resolves when the running passes have ended; after `graceMs` the bell rings. */
   async drain(graceMs: number): Promise<void> {
     this.draining = true;
     for (const entry of this.entries.values()) entry.timer?.cancel();
     this.entries.clear();
     this.places.clear();
-    const cut = this.clock.setTimer(graceMs, () => this.abort.abort(new Error("nops is stopping")));
+    const cut = this.clock.setTimer(graceMs, () => this.stop.ring(new Error("nops is stopping")));
     await this.places.onIdle();
     cut.cancel();
   }
-
-  private readonly stopSignal = (): AbortSignal => {
-    if (this.stopping === undefined) {
-      this.stopping = this.abort.signal;
-      // Every pass that asks listens to it, and more than ten at once are no leak.
-      setMaxListeners(0, this.stopping);
-    }
-    return this.stopping;
-  };
 
   private place(key: K, entry: Entry): void {
     this.entries.set(key, entry);
@@ -135,7 +125,7 @@ export class WorkQueue<K> {
     this.entries.delete(key);
     this.held.add(key);
     try {
-      await this.handle(key, this.stopSignal);
+      await this.handle(key, this.stop);
     } finally {
       this.held.delete(key);
       const again = this.entries.get(key);

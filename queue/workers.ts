@@ -4,6 +4,7 @@ import type { Log } from "../model/log.ts";
 import { Backoff, type BackoffOptions, defaultBackoff } from "./backoff.ts";
 import type { Pass, Reconciler, Result } from "./reconciler.ts";
 import { type Ending, settle } from "./settle.ts";
+import type { StopBell } from "./stop-bell.ts";
 import { type AddOptions, WorkQueue } from "./work-queue.ts";
 
 /** One finished pass, for metrics. */
@@ -60,7 +61,7 @@ class ReconcilerLoop<K> implements Loop<K> {
     this.options = options;
     this.failures = new Backoff<K>(options.backoff ?? defaultBackoff, random);
     this.conflicts = new Backoff<K>({ baseMs: 10, maxMs: 5_000, jitter: 0.5 }, random);
-    this.queue = new WorkQueue<K>({ clock, concurrency, handle: (key, stopping) => this.handle(key, stopping) });
+    this.queue = new WorkQueue<K>({ clock, concurrency, handle: (key, stop) => this.handle(key, stop) });
   }
 
   get name(): string {
@@ -91,13 +92,16 @@ class ReconcilerLoop<K> implements Loop<K> {
     return this.queue.drain(graceMs);
   }
 
-  private async handle(key: K, stopping: () => AbortSignal): Promise<void> {
+  private async handle(key: K, stop: StopBell): Promise<void> {
     const { reconciler, options, failures, conflicts } = this;
     this.serial += 1;
     const begun = options.clock.now();
     const id = `${reconciler.name}-${this.serial}`;
     const log = options.log.child({ loop: reconciler.name, pass: id, key: String(key) });
-    const outcome = await guardedPass(reconciler, key, new RunningPass(id, log, stopping), options);
+    const pass = new RunningPass(id, log);
+    const release = stop.listen((reason) => pass.abort(reason));
+    const outcome = await guardedPass(reconciler, key, pass, options);
+    release();
     const ending = settle(this.queue, { failures, conflicts }, key, outcome);
     const ended = options.clock.now();
     this.lastPassAt = ended;
@@ -119,40 +123,26 @@ async function guardedPass<K>(
     return error instanceof Error ? error : new Error(messageOf(error));
   } finally {
     timer.cancel();
-    pass.release();
   }
 }
 
-/** A pass whose signal is made when it is first asked for: few ask, and a signal costs more than the rest of a short pass. */
 class RunningPass implements Pass {
   readonly id: string;
   readonly log: Log;
   private readonly own = new AbortController();
-  private readonly stopping: () => AbortSignal;
-  private followed: AbortSignal | undefined;
-  private readonly onStop = (): void => this.own.abort(this.followed?.reason);
 
-  constructor(id: string, log: Log, stopping: () => AbortSignal) {
+  constructor(id: string, log: Log) {
     this.id = id;
     this.log = log;
-    this.stopping = stopping;
   }
 
+  /** Not made before a pass asks for it, which few do: a signal costs more than the rest of a short pass. */
   get signal(): AbortSignal {
-    if (this.followed === undefined) {
-      this.followed = this.stopping();
-      if (this.followed.aborted) this.onStop();
-      else this.followed.addEventListener("abort", this.onStop, { once: true });
-    }
     return this.own.signal;
   }
 
   abort(reason: Error): void {
     this.own.abort(reason);
-  }
-
-  release(): void {
-    this.followed?.removeEventListener("abort", this.onStop);
   }
 }
 
