@@ -14,8 +14,19 @@ export function isTimeZone(zone: string): boolean {
   }
 }
 
+const problems = new Map<string, string | undefined>();
+
 /** What is wrong with a cron expression of five fields or an `@` shorthand (design D37); `undefined` when it can be used. */
 export function cronProblem(expression: string): string | undefined {
+  // Every pass over a repository asks this of every window, and finding out takes longer than all the other annotations.
+  if (!problems.has(expression)) {
+    if (problems.size > 5_000) problems.clear();
+    problems.set(expression, findProblem(expression));
+  }
+  return problems.get(expression);
+}
+
+function findProblem(expression: string): string | undefined {
   const text = expression.trim();
   if (text.startsWith("@"))
     return shorthands.includes(text) ? undefined : `unknown shorthand; known are ${shorthands.join(", ")}`;

@@ -44,7 +44,7 @@ function takeText(text: string, source: SecretSource, found: Set<string>): void 
   for (const credential of urlCredentials(text)) found.add(credential);
   if (source === "secret" && isWorthHiding(text)) found.add(text);
   if (source === "env" && isDistinctive(text)) found.add(text);
-  const flag = /^--?[\w.-]{1,80}=(.+)$/s.exec(text);
+  const flag = text.startsWith("-") ? /^--?[\w.-]{1,80}=(.+)$/s.exec(text) : null;
   if (flag?.[1] !== undefined && isSecretFlag(text.slice(0, text.indexOf("=")))) found.add(flag[1]);
 }
 

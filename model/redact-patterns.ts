@@ -29,11 +29,13 @@ export function isSecretName(name: string): boolean {
 const textWords =
   "password|passwd|passphrase|pwd|token|secret|credential|private[-_]?key|api[-_]?key|access[-_]?key|encryption[-_]?key|dsn|connection[-_]?string";
 
+const secretFlag = new RegExp(`^--?[\\w.-]*(?:${textWords})[\\w.-]*$`, "i");
+
 /** A flag such as `--db-password`, whose value is the next word. */
 export function isSecretFlag(text: string): boolean {
+  if (!text.startsWith("-") || text.length > 80) return false;
   // `--token-file` names a file, and what follows is its path or the next word of a sentence.
-  if (text.length > 80 || /[-_](?:file|path)$/i.test(text)) return false;
-  return new RegExp(`^--?[\\w.-]*(?:${textWords})[\\w.-]*$`, "i").test(text);
+  return !/[-_](?:file|path)$/i.test(text) && secretFlag.test(text);
 }
 
 type Rule = readonly [RegExp, string];
@@ -75,6 +77,7 @@ export function maskPatterns(text: string): string {
 
 /** User name and password inside URLs of a text. */
 export function urlCredentials(text: string): string[] {
+  if (!text.includes("://")) return [];
   const found: string[] = [];
   for (const [, userInfo = ""] of text.matchAll(/[a-z][a-z0-9+.-]{0,30}:\/\/([^\s/?#'"<>]{1,1024})@/gi)) {
     const colon = userInfo.indexOf(":");
