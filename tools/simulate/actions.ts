@@ -68,8 +68,14 @@ type Happening =
   | { readonly do: "run"; readonly calls: number; readonly ms: number }
   /** Lets calls happen until one of this name waits for its turn. */
   | { readonly do: "until"; readonly call: string; readonly ms: number }
-  /** Lets so many calls happen; with the next the process dies, before or after its effect. */
-  | { readonly do: "crash"; readonly calls: number; readonly when: "before" | "after"; readonly downMs: number }
+  /** Lets so many calls happen; with the next the process dies, before or after its effect. `working`: only if a deployment is under way. */
+  | {
+      readonly do: "crash";
+      readonly calls: number;
+      readonly when: "before" | "after";
+      readonly downMs: number;
+      readonly working?: boolean;
+    }
   /** Ends the process as SIGTERM does, and starts a new one. */
   | { readonly do: "restart" }
   /** Ends the process and opens its database anew from its bytes. */
@@ -103,7 +109,7 @@ export function describeAction(action: Action): string {
     case "until":
       return `run until ${action.call} waits, at most ${action.ms / 1_000} s`;
     case "crash":
-      return `crash ${action.when} call ${action.calls + 1}${action.downMs > 0 ? `, down for ${action.downMs / 1_000} s` : ""}`;
+      return `crash ${action.working === true ? "what works " : ""}${action.when} call ${action.calls + 1}${action.downMs > 0 ? `, down for ${action.downMs / 1_000} s` : ""}`;
     case "restart":
     case "reopen":
       return action.do;

@@ -91,7 +91,7 @@ const ofDetection: readonly BrokenBuild[] = [
   {
     name: "ignores pauses",
     breaks: ["I8"],
-    seed: 1,
+    seed: 3,
     database: withSql(
       "CREATE TRIGGER forget_one AFTER INSERT ON job_pauses BEGIN UPDATE job_pauses SET resumed_by = 'x', resumed_at = NEW.paused_at WHERE id = NEW.id; END; CREATE TRIGGER forget_all AFTER INSERT ON nops_pauses BEGIN UPDATE nops_pauses SET resumed_by = 'x', resumed_at = NEW.paused_at WHERE id = NEW.id; END",
     ),
@@ -146,7 +146,7 @@ const ofTheStore: readonly BrokenBuild[] = [
   {
     name: "comes back with an older database",
     breaks: ["I16"],
-    seed: 1,
+    seed: 3,
     reopen: (_contents, world) => world.firstContents,
   },
 ];
@@ -173,7 +173,7 @@ const ofHooks: readonly BrokenBuild[] = [
   {
     name: "dispatches again when the answer was lost",
     breaks: ["I2"],
-    seed: 1,
+    seed: 21,
     ports: withNomad((nomad, world) => ({
       dispatch: async (parent, token, meta) => {
         try {
@@ -194,7 +194,7 @@ const ofHooks: readonly BrokenBuild[] = [
   {
     name: "never looks at the allocations of a hook",
     breaks: ["I13"],
-    seed: 2,
+    seed: 3,
     ports: withNomad((nomad) => ({
       listAllocations: (key) => (splitJobKey(key).jobId.includes("/dispatch-") ? never : nomad.listAllocations(key)),
     })),
@@ -222,7 +222,7 @@ const ofApply: readonly BrokenBuild[] = [
   {
     name: "registers over whatever is live",
     breaks: ["I3"],
-    seed: 2,
+    seed: 10,
     ports: withNomad((nomad) => ({
       register: async (spec, _index, submission) => {
         const live = await nomad.readJob(jobKey("default", spec.ID));
@@ -248,7 +248,7 @@ const ofApply: readonly BrokenBuild[] = [
   {
     name: "registers by a plan that an earlier process made",
     breaks: ["O1", "I11"],
-    seed: 1,
+    seed: 6,
     ports: withNomad((nomad, world) => ({
       plan: async (spec) => {
         const text = `${JSON.stringify(spec)} ${world.nomad.readJob(jobKey("default", spec.ID))?.JobModifyIndex ?? 0}`;
@@ -282,7 +282,7 @@ const ofApply: readonly BrokenBuild[] = [
   {
     name: "lets the clock of a step begin anew with each process",
     breaks: ["I12"],
-    seed: 1,
+    seed: 45,
     ports: (deps) => {
       const begun = new Date(deps.clock.now()).toISOString();
       return {
@@ -300,7 +300,7 @@ const ofApply: readonly BrokenBuild[] = [
   {
     name: "gives up before the time is over",
     breaks: ["I12"],
-    seed: 1,
+    seed: 21,
     ports: (deps) => ({ ...deps, settings: { ...deps.settings, applyTimeoutMs: deps.settings.applyTimeoutMs / 4 } }),
   },
   {

@@ -36,6 +36,12 @@ export class Chooser {
     return items.filter(() => this.chance(probability));
   }
 
+  /** Calls of a process that is to die young. */
+  callsOfLife(): number {
+    const kind = this.random.next();
+    return this.below(kind < 0.5 ? 2 : kind < 0.8 ? 4 : kind < 0.95 ? 10 : 30);
+  }
+
   /** Mostly few, sometimes many. */
   calls(): number {
     const most = this.weighed({ 3: 6, 8: 3, 30: 1 });

@@ -20,6 +20,8 @@ export interface PendingCall {
  */
 export class Gate {
   private waiting: PendingCall[] = [];
+  /** How many of the waiting calls, at their end, were made since one was taken. */
+  private fresh = 0;
 
   get size(): number {
     return this.waiting.length;
@@ -27,6 +29,7 @@ export class Gate {
 
   call<T>(port: PortName, name: string, args: readonly unknown[], effect: () => T | Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
+      this.fresh += 1;
       this.waiting.push({ port, name, args, effect, resolve: resolve as (value: unknown) => void, reject });
     });
   }
@@ -36,11 +39,14 @@ export class Gate {
     return this.waiting.some((call) => call.name === name);
   }
 
-  /** Takes out one of the waiting calls by chance. */
-  take(random: Random): PendingCall | undefined {
+  /** Takes out one of the waiting calls by chance. `follow`: one of those that the last answer led to, if there are any. */
+  take(random: Random, follow: boolean): PendingCall | undefined {
     const { waiting } = this;
-    const at = waiting.length < 2 ? 0 : Math.floor(random.next() * waiting.length);
+    const from = follow && this.fresh > 0 ? waiting.length - this.fresh : 0;
+    const choice = waiting.length - from;
+    const at = choice < 2 ? from : from + Math.floor(random.next() * choice);
     const call = waiting[at];
+    this.fresh = 0;
     const last = waiting.pop();
     if (last !== undefined && at < waiting.length) waiting[at] = last;
     return call;
@@ -49,5 +55,6 @@ export class Gate {
   /** The process is gone: nobody waits any more. */
   drop(): void {
     this.waiting = [];
+    this.fresh = 0;
   }
 }

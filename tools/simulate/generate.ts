@@ -11,7 +11,7 @@ import {
 } from "./actions.ts";
 import { Chooser } from "./chooser.ts";
 import { type HookId, hookIds, type JobId, jobIds } from "./job-pool.ts";
-import { lateStep, scene } from "./scenes.ts";
+import { deaths, deathsAtWork, lateStep, scene } from "./scenes.ts";
 import { changeJob, type Memory, makeHook, makeJob } from "./shapes.ts";
 
 const people: Readonly<Record<PersonAct, number>> = {
@@ -87,17 +87,13 @@ function makeFaults(pick: Chooser): Faults {
   };
 }
 
-/** A run of the process that ends well, or a storm of deaths. */
+/** A run of the process that ends well, or some deaths. */
 function passage(pick: Chooser): Action[] {
   if (pick.chance(0.3)) return [{ do: "run", calls: 1_000, ms: pick.of([1_000, 5_000, 20_000, 90_000]) }];
   // Stops in the middle of whatever is under way, so that the next event meets calls that wait.
   if (pick.chance(0.2)) return [{ do: "run", calls: pick.calls(), ms: 2_000 }];
   if (pick.chance(0.12)) return [{ do: "until", call: pick.of(turningPoints), ms: 20_000 }];
-  const deaths = 1 + pick.below(pick.chance(0.3) ? 60 : 16);
-  const storm = Array.from({ length: deaths }, (): Action => {
-    const downMs = pick.chance(0.06) ? pick.of([1_000, 45_000, 600_000]) : 0;
-    return { do: "crash", calls: pick.calls(), when: pick.chance(0.5) ? "before" : "after", downMs };
-  });
+  const storm = deaths(pick, 12, pick.of([0, 40]));
   return pick.chance(0.5) ? storm : [...storm, { do: "run", calls: 40, ms: 3_000 }];
 }
 
@@ -116,7 +112,8 @@ export function generateHistory(seed: number, length = 45): History {
   ];
   const actions: Action[] = [{ do: "commit", changes: first }, ...passage(pick)];
   for (let n = 0; n < length; n++) {
-    actions.push(...(pick.chance(0.16) ? scene(pick, memory) : [event(pick, memory)]), ...passage(pick));
+    if (pick.chance(0.3)) actions.push(...deathsAtWork(pick, memory));
+    else actions.push(...(pick.chance(0.23) ? scene(pick, memory) : [event(pick, memory)]), ...passage(pick));
   }
   if (pick.chance(0.25)) actions.push(...lateStep(pick, memory));
   return {

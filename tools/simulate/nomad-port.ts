@@ -40,9 +40,12 @@ const mostAdmitted = 5_000;
 
 export class SimulatedNomad {
   private readonly sim: Simulator;
+  /** The last plan of each job, which holds as long as neither the state nor the time moves. */
+  private readonly planned = new Map<Job, { readonly moment: string; readonly result: PlanResult }>();
 
   constructor(sim: Simulator) {
     this.sim = sim;
+    sim.state.onRestore(() => this.planned.clear());
   }
 
   parse(source: { readonly source: string }): JobSpec {
@@ -55,13 +58,18 @@ export class SimulatedNomad {
   plan(spec: JobSpec): PlanResult {
     return this.answer(`plan job ${spec.ID}`, "read", () => {
       const { job, warnings } = this.admit(spec);
+      const moment = `${this.sim.state.index} ${this.sim.clock.now()}`;
+      const known = this.planned.get(job);
+      if (known?.moment === moment) return known.result;
       const answer = planJob(this.sim.operations, job, true, warnings);
-      return {
+      const result = {
         diff: (answer.Diff ?? { Type: "None", ID: spec.ID }) as unknown as JobDiff,
         jobModifyIndex: answer.JobModifyIndex,
         failedPlacements: (answer.FailedTGAllocs ?? {}) as PlacementFailures,
         warnings: answer.Warnings,
       };
+      this.planned.set(job, { moment, result });
+      return result;
     });
   }
 

@@ -1,7 +1,7 @@
 import type { Action, WorldAct } from "./actions.ts";
 import type { Chooser } from "./chooser.ts";
 import { hookIds, type JobId, type JobShape } from "./job-pool.ts";
-import { type Memory, makeJob } from "./shapes.ts";
+import { type Memory, makeHook, makeJob } from "./shapes.ts";
 
 const plain = {
   kind: "service",
@@ -137,6 +137,52 @@ function failAfterRegister(pick: Chooser, memory: Memory, job: JobId): Action[] 
     commitOf(memory, job, pick.chance(0.5) ? shape : makeJob(pick)),
   ];
 }
+
+/**
+ * One process after another dies early in its life: the way back from a death is itself cut short. So many times wherever the history
+ * stands, and so many more as long as a deployment is under way.
+ */
+export function deaths(pick: Chooser, anywhere: number, working: number): Action[] {
+  const first = pick.below(anywhere);
+  return Array.from({ length: first + pick.below(working + 1) }, (_, at): Action => {
+    const downMs = pick.chance(at < first ? 0.06 : 0.004) ? pick.of([1_000, 45_000, 600_000]) : 0;
+    const death = { do: "crash", calls: pick.callsOfLife(), when: pick.chance(0.5) ? "before" : "after", downMs } as const;
+    return at < first ? death : { ...death, working: true };
+  });
+}
+
+/** A deployment begins, comes to one of its turning points, and from there on its processes die young. */
+export function deathsAtWork(pick: Chooser, memory: Memory): Action[] {
+  const job = pick.of(memory.used);
+  const before = memory.jobs.get(job) ?? makeJob(pick);
+  const policy = pick.chance(0.75) ? "auto" : "approval";
+  const shape: JobShape = { ...before, image: (before.image + 1) % 9, policy, window: "none", dependsOn: undefined };
+  memory.jobs.set(job, shape);
+  const hooks = hookIds.filter((id) => [...shape.pre, ...shape.post].includes(id));
+  const changes = [{ file: job, job: shape }, ...hooks.map((file) => ({ file, hook: makeHook(pick) }))];
+  return [
+    { do: "person", act: "resume_all", job, who: "ann" },
+    { do: "person", act: "resume", job, who: "ann" },
+    { do: "commit", changes },
+    // Who lowers the policy has to be approved once more.
+    ...(policy === "auto" && before.policy === "auto" ? [] : approvedBy(job)),
+    { do: "until", call: pick.of(hooks.length > 0 ? [...hookSteps, ...steps] : steps), ms: 20_000 },
+    ...deaths(pick, 4, pick.of([100, 400, 1_200])),
+    { do: "run", calls: pick.of([10, 200]), ms: 20_000 },
+  ];
+}
+
+function approvedBy(job: JobId): Action[] {
+  return [
+    { do: "run", calls: 400, ms: 3_000 },
+    { do: "person", act: "approve", job, who: "ann" },
+    { do: "person", act: "approve", job, who: "bob" },
+  ];
+}
+
+/** What a deployment does on its way, and what it does besides when it has hooks. */
+const steps = ["create", "move", "register", "recordApplied", "listAllocations"];
+const hookSteps = ["ensureHookRun", "dispatch", "updateHookRun", "hookRuns"];
 
 /** Ends a history in the middle of a wait that cannot succeed, so that its end has to come in time. */
 export function lateStep(pick: Chooser, memory: Memory): Action[] {

@@ -45,6 +45,16 @@ export class Shadow {
     return id === undefined ? undefined : this.rows.get(id);
   }
 
+  /** Whether a deployment goes its way, or would if its process did not die. */
+  get working(): boolean {
+    for (const id of this.activeOf.values()) {
+      const row = this.rows.get(id);
+      if (row === undefined || row.state === "pending_approval") continue;
+      if (row.promotionWaitSince === undefined || row.promotedAt !== undefined) return true;
+    }
+    return false;
+  }
+
   latest(key: JobKey): Deployment | undefined {
     const id = this.latestOf.get(key);
     return id === undefined ? undefined : this.rows.get(id);

@@ -1,5 +1,5 @@
 import type { NomadSignal, NomadWatchPort } from "../../controllers/ports.ts";
-import type { Clock, Random } from "../../model/clock.ts";
+import type { Clock, Random, Timer } from "../../model/clock.ts";
 import { type JobKey, jobKey } from "../../model/job-key.ts";
 import type { Simulator } from "../../simulator/server.ts";
 import type { Change, Write } from "../../simulator/state/state.ts";
@@ -19,6 +19,8 @@ interface Stream {
   /** Index of the list that was read first; earlier events stand in it. */
   listIndex: number | undefined;
   broken: (() => void) | undefined;
+  /** Begins to deliver what has come since. Unknown until the first list. */
+  wake: (() => void) | undefined;
 }
 
 /**
@@ -62,26 +64,38 @@ export class SimulatedWatch {
     abort: AbortSignal,
     clock: Clock,
   ): Promise<void> {
+    let current: Stream | undefined;
+    abort.addEventListener("abort", () => current?.broken?.(), { once: true });
     while (!abort.aborted) {
-      const stream: Stream = { namespace, buffer: [], delivering: false, listIndex: undefined, broken: undefined };
+      const stream: Stream = {
+        namespace,
+        buffer: [],
+        delivering: false,
+        listIndex: undefined,
+        broken: undefined,
+        wake: undefined,
+      };
+      current = stream;
       this.streams.push(stream);
-      await this.follow(stream, onSignal, abort, clock);
+      await this.follow(stream, onSignal, clock);
       this.streams = this.streams.filter((other) => other !== stream);
       if (!abort.aborted) await clock.sleep(reconnectMs, abort).catch(() => undefined);
     }
   }
 
-  private async follow(stream: Stream, onSignal: (signal: NomadSignal) => void, abort: AbortSignal, clock: Clock): Promise<void> {
+  private async follow(stream: Stream, onSignal: (signal: NomadSignal) => void, clock: Clock): Promise<void> {
     const over = new Promise<"over">((resolve) => {
       stream.broken = () => resolve("over");
-      abort.addEventListener("abort", () => resolve("over"), { once: true });
     });
     for (;;) {
       const listed = await Promise.race([over, this.list(stream, onSignal)]);
       if (listed !== "listed") return;
-      const wait = new AbortController();
-      const ended = await Promise.race([over, clock.sleep(resyncMs, wait.signal).catch(() => "resync")]);
-      wait.abort();
+      let timer: Timer | undefined;
+      const resync = new Promise<"resync">((resolve) => {
+        timer = clock.setTimer(resyncMs, () => resolve("resync"));
+      });
+      const ended = await Promise.race([over, resync]);
+      timer?.cancel();
       if (ended === "over") return;
     }
   }
@@ -114,11 +128,9 @@ export class SimulatedWatch {
       stream.delivering = true;
       this.gate.call("watch", "events", [], send).then(next, next);
     };
-    this.wake.set(stream, next);
+    stream.wake = next;
     if (!stream.delivering) next();
   }
-
-  private readonly wake = new WeakMap<Stream, () => void>();
 
   private written(write: Write): void {
     if (this.streams.length === 0 || write.changes.length === 0) return;
@@ -131,7 +143,7 @@ export class SimulatedWatch {
     if (signals.size === 0) return;
     for (const stream of this.streams) {
       for (const signal of signals.values()) if (signal.key.startsWith(`${stream.namespace}/`)) stream.buffer.push(signal);
-      if (!stream.delivering && stream.buffer.length > 0) this.wake.get(stream)?.();
+      if (!stream.delivering && stream.buffer.length > 0) stream.wake?.();
     }
   }
 }

@@ -96,6 +96,8 @@ export class World {
   private readonly ports: Pick<OperatorDeps, "nomad" | "store" | "git">;
   private failure: Violation | undefined;
   private lastEpoch = 0;
+  /** Whether this process is led through one piece of work after another, or does all of them at the same time. */
+  private follows = false;
   private readonly seed: number;
   private readonly idle: Log;
 
@@ -151,6 +153,7 @@ export class World {
   /** Starts a process over what the last one left. */
   start(): void {
     this.counters.lives += 1;
+    this.follows = this.random.next() < 0.5;
     this.operator = this.create();
     this.operator.start().catch((error: unknown) => this.unexpected("start", error));
   }
@@ -200,10 +203,10 @@ export class World {
     }
   }
 
-  /** Lets calls happen as `run` does; with the next one the process dies. */
-  async crash(calls: number, when: "before" | "after"): Promise<void> {
-    await this.run(calls, 30_000);
-    const call = this.gate.take(this.random);
+  /** Lets calls happen as `run` does; with the next one the process dies. Without one it dies idle, which counts for nothing. */
+  async crash(calls: number, ms: number, when: "before" | "after"): Promise<void> {
+    await this.run(calls, ms);
+    const call = this.gate.take(this.random, this.follows);
     if (call !== undefined) {
       this.note(`-- dies ${when} ${call.port}.${call.name}`);
       this.mark(when === "before" ? "b" : "a");
@@ -270,7 +273,7 @@ export class World {
   }
 
   private async step(): Promise<void> {
-    const call = this.gate.take(this.random);
+    const call = this.gate.take(this.random, this.follows);
     if (call === undefined) return;
     this.counters.calls += 1;
     const fault = this.faultFor(call);
