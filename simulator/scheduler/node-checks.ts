@@ -96,7 +96,8 @@ export function inPool(node: Node, pool: string): boolean {
 
 /** `*` stands for any text. */
 export function globMatches(pattern: string, text: string): boolean {
-  if (!pattern.includes("*")) return pattern === text;
+  if (pattern === "*" || pattern === text) return true;
+  if (!pattern.includes("*")) return false;
   const escaped = pattern.split("*").map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
   return new RegExp(`^${escaped.join(".*")}$`, "s").test(text);
 }
