@@ -163,9 +163,10 @@ describe("a database that only missed what others did", () => {
     const registered = first.world.nomad.count("register");
     await begin(first);
     expect(first.world.nomad.count("register")).toBe(registered);
+    expect((await first.world.operator.status()).notReady["namespace default"]).toContain("older copy is not known yet");
     first.world.nomad.fault = () => {};
     await first.world.clock.advance(5_000);
-    expect((await first.world.operator.status()).mode).toBe("normal");
+    expect(await first.world.operator.status()).toMatchObject({ mode: "normal", notReady: {} });
     expect(first.world.nomad.count("register")).toBe(registered + 1);
   });
 });

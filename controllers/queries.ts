@@ -90,8 +90,12 @@ export class Queries {
     for (const { name, error, checkedAt, commitSha } of this.parts.source.view())
       if (error !== undefined || checkedAt === undefined || commitSha === undefined)
         reasons[`repository ${name}`] = error ?? "not read yet";
-    for (const namespace of this.deps.settings.namespaces)
-      if (!this.parts.live.isListed(namespace)) reasons[`namespace ${namespace}`] = "its jobs have not been listed yet";
+    for (const namespace of this.deps.settings.namespaces) {
+      if (this.parts.past.isProven(namespace)) continue;
+      reasons[`namespace ${namespace}`] = this.parts.live.isListed(namespace)
+        ? "its history in Nomad cannot be read, so whether the database is an older copy is not known yet"
+        : "its jobs have not been listed yet";
+    }
     return reasons;
   }
 
