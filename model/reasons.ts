@@ -5,6 +5,7 @@
 export const reasons = {
   // why a deployment exists
   drift: "the live job differs from git",
+  changed_outside: "the live job was changed outside of nops since this spec was deployed",
   retry: "a person asked for another try",
   verify: "the live job equals git; health and post-hooks are checked again",
   mass_change: "the commit changes more jobs than may start by themselves at once",

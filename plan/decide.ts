@@ -1,7 +1,7 @@
 import type { DeclaredHook, DesiredJob } from "../model/desired.ts";
 import { reasons } from "../model/reasons.ts";
 import type { Birth, Decision } from "./decision.ts";
-import { approvalReason, evaluateGates, type Gate, type GateInput, isLifted, needsVerification } from "./gates.ts";
+import { approvalReason, driftReason, evaluateGates, type Gate, type GateInput, isLifted, needsVerification } from "./gates.ts";
 import { windowOf } from "./holds.ts";
 import { revalidate } from "./revalidate.ts";
 
@@ -51,7 +51,7 @@ function birthOf(input: GateInput, job: DesiredJob): Birth {
     return { ...common, state: "failed", reason: broken.problem === "missing" ? "hook_missing" : "hook_invalid", message };
   }
   const approval = approvalReason(input, job);
-  const why = verify ? "verify" : retried !== undefined ? "retry" : lifted !== undefined ? "deploy_now" : "drift";
+  const why = verify ? "verify" : retried !== undefined ? "retry" : lifted !== undefined ? "deploy_now" : driftReason(input, job);
   if (approval === undefined) return { ...common, state: "detected", reason: why, message: reasons[why] };
   const reason = approval === "waiting_for_approval" ? why : approval;
   return { ...common, state: "pending_approval", reason, message: `${reasons[reason]}; ${reasons.waiting_for_approval}` };

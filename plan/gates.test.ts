@@ -212,6 +212,26 @@ describe("decide: what a new deployment is born as", () => {
     ["auto", {}, { state: "detected", mode: "apply", reason: "drift" }],
     ["approval", { desired: managed({ policy: "approval" }) }, { state: "pending_approval", reason: "drift" }],
     [
+      "an edit outside of what was deployed",
+      { facts: someFacts({ latest: latest({ state: "completed" }), latestCompleted: latest({ state: "completed" }) }) },
+      { state: "detected", reason: "changed_outside", message: expect.stringContaining("changed outside of nops") },
+    ],
+    [
+      "a return to a spec that was deployed before another one failed",
+      {
+        facts: someFacts({
+          latest: latest({ state: "failed", appliedIndex: 9, specHash: "other" }),
+          latestCompleted: latest({ state: "completed" }),
+        }),
+      },
+      { reason: "drift" },
+    ],
+    [
+      "a commit after a completed one",
+      { facts: someFacts({ latestCompleted: latest({ state: "completed", specHash: "other" }) }) },
+      { reason: "drift" },
+    ],
+    [
       "a lowered policy",
       { facts: someFacts({ policyFloor: "approval" }) },
       { state: "pending_approval", reason: "policy_lowered" },

@@ -149,7 +149,7 @@ function judgeDriftGate(input: GateInput, job: DesiredJob): Answer {
   if (verdict === undefined)
     return input.problem === undefined ? { fail: "not_compared" } : { fail: "nomad_error", because: input.problem };
   if (isFinishedBatch(input, job)) return { fail: "batch_done" };
-  if (verdict.drift === "drift") return { pass: "the live job differs from git" };
+  if (verdict.drift === "drift") return { pass: reasons[driftReason(input, job)] };
   // What is live is what failed: that is the obstacle to tell, not that nothing is left to register.
   if (facts.active === undefined && blockOf(facts.latest, job.specHash, false) !== undefined)
     return { pass: "the live job equals git, and its deployment failed" };
@@ -160,6 +160,12 @@ function judgeDriftGate(input: GateInput, job: DesiredJob): Answer {
   }
   if (needsVerification(input, job)) return { pass: "the live job equals git; a person asked to check it again" };
   return { fail: verdict.drift === "own_keys" ? "own_keys_only" : "in_sync" };
+}
+
+/** Where a difference comes from: git has the spec that was deployed last, so it is the live job that moved; else git did. */
+export function driftReason({ facts }: GateInput, job: DesiredJob): Extract<ReasonCode, "drift" | "changed_outside"> {
+  const deployed = facts.latestCompleted?.specHash === job.specHash;
+  return deployed && facts.latest?.specHash === job.specHash ? "changed_outside" : "drift";
 }
 
 /** A batch job that completed here at this spec and was collected by Nomad is done, not missing (design D30). */

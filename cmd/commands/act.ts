@@ -28,7 +28,7 @@ export async function approve(id: string, flags: ActFlags, io: CommandIo): Promi
     throw new CommandError(
       exitCodes.refused,
       `deployment ${id} does not wait for approval: it is ${seen.state}`,
-      `nops deployments --state pending_approval lists those that do`,
+      `nops job ${seen.namespace}/${seen.job} shows its latest deployments`,
     );
   }
   io.err(describe(seen, io));
