@@ -37,10 +37,12 @@ export function markPath(databasePath: string): string {
 export class Guard {
   readonly #connection: Connection;
   readonly #events: EventLog;
+  readonly #value;
 
   constructor(connection: Connection, log: EventLog) {
     this.#connection = connection;
     this.#events = log;
+    this.#value = connection.raw.prepare<[string], string>("SELECT value FROM meta WHERE key = ?").pluck();
   }
 
   /** Claims the database for this process. Gives the epoch. The caller holds the lock of the data folder. */
@@ -132,7 +134,7 @@ export class Guard {
   }
 
   #read(key: string): string | undefined {
-    return this.#connection.orm.select().from(meta).where(eq(meta.key, key)).get()?.value;
+    return this.#value.get(key);
   }
 
   #write(key: string, value: string): void {

@@ -4,24 +4,29 @@ import { RefusedError } from "../model/errors.ts";
 import { type JobKey, splitJobKey } from "../model/job-key.ts";
 import type { Connection } from "./connection.ts";
 import type { EventLog } from "./events.ts";
-import { toPause } from "./rows.ts";
+import { pauseQuery, toPause } from "./rows.ts";
 import { jobPauses, nopsPauses, windowLifts } from "./schema.ts";
 
 /** Pauses of jobs and of everything, and Deploy now requests (operator §12); each with its event in the same transaction. */
 export class Holds {
   readonly #connection: Connection;
   readonly #events: EventLog;
+  readonly #ofJob;
+  readonly #ofAll;
 
   constructor(connection: Connection, events: EventLog) {
     this.#connection = connection;
     this.#events = events;
+    const { raw } = connection;
+    this.#ofJob = pauseQuery(raw, jobPauses, "WHERE namespace = @namespace AND job_id = @jobId AND resumed_at IS NULL");
+    this.#ofAll = pauseQuery(raw, nopsPauses, "WHERE resumed_at IS NULL");
   }
 
   async pauseJob(key: JobKey, actor: Actor, reason: string): Promise<Pause> {
     const job = splitJobKey(key);
     return this.#connection.write(() => {
       const { orm } = this.#connection;
-      if (orm.select().from(jobPauses).where(pauseOf(job)).get() !== undefined) throw alreadyPaused(`job ${key}`);
+      if (this.#ofJob.get(job) !== undefined) throw alreadyPaused(`job ${key}`);
       const row = orm
         .insert(jobPauses)
         .values({ ...job, ...this.#begun(actor, reason) })
@@ -35,8 +40,8 @@ export class Holds {
   async resumeJob(key: JobKey, actor: Actor): Promise<Pause> {
     const job = splitJobKey(key);
     return this.#connection.write(() => {
+      if (this.#ofJob.get(job) === undefined) throw notPaused(`job ${key}`);
       const row = this.#connection.orm.update(jobPauses).set(this.#ended(actor)).where(pauseOf(job)).returning().get();
-      if (row === undefined) throw notPaused(`job ${key}`);
       this.#events.append({ ...job, kind: "job_resumed", actor, reason: "resumed", message: "resumed" });
       return toPause(row);
     });
@@ -45,8 +50,7 @@ export class Holds {
   async pauseAll(actor: Actor, reason: string): Promise<Pause> {
     return this.#connection.write(() => {
       const { orm } = this.#connection;
-      if (orm.select().from(nopsPauses).where(isNull(nopsPauses.resumedAt)).get() !== undefined)
-        throw alreadyPaused("everything");
+      if (this.#ofAll.get() !== undefined) throw alreadyPaused("everything");
       const row = orm.insert(nopsPauses).values(this.#begun(actor, reason)).returning().get();
       this.#events.append({ kind: "all_paused", actor, reason: "paused_all", message: pauseMessage(reason) });
       return toPause(row);
@@ -55,9 +59,9 @@ export class Holds {
 
   async resumeAll(actor: Actor): Promise<Pause> {
     return this.#connection.write(() => {
+      if (this.#ofAll.get() === undefined) throw notPaused("nops as a whole");
       const inForce = isNull(nopsPauses.resumedAt);
       const row = this.#connection.orm.update(nopsPauses).set(this.#ended(actor)).where(inForce).returning().get();
-      if (row === undefined) throw notPaused("nops as a whole");
       this.#events.append({ kind: "all_resumed", actor, reason: "resumed", message: "resumed" });
       return toPause(row);
     });
