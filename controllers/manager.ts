@@ -97,6 +97,7 @@ class Run {
     this.abort.abort(new Error("nops is stopping"));
     this.parts.timers.clearAll();
     this.parts.edges.clearAll();
+    this.parts.past.stop();
     const end = this.deps.clock.now() + graceMs;
     const left = (): number => Math.max(0, end - this.deps.clock.now());
     const { source, drift, ...others } = this.parts.loops;

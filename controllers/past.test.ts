@@ -151,6 +151,23 @@ describe("a database that only missed what others did", () => {
     expect(first.world.nomad.live(key("web"))?.TaskGroups?.[0]?.Tasks?.[0]?.Config).toEqual({ image: "web:1" });
   });
 
+  it("leaves nothing behind when it is stopped while it looks", async () => {
+    const first = life(new FakeClock());
+    await begin(first, { "web.hcl": web("web:1") });
+    await stopWorld(first.world);
+    first.world.nomad.edit(key("web"), () => web("mine:1"));
+    let answer: (reason: Error) => void = () => {};
+    const { jobVersions } = first.world.nomad;
+    first.world.nomad.jobVersions = () => new Promise((_resolve, reject) => (answer = reject));
+    first.world.restart();
+    await begin(first);
+    await stopWorld(first.world);
+    answer(new Error("too late"));
+    await first.world.clock.advance(500);
+    expect(first.world.clock.pending).toBe(0);
+    first.world.nomad.jobVersions = jobVersions;
+  });
+
   it("waits until Nomad tells, and does nothing before", async () => {
     const first = life(new FakeClock());
     await begin(first, { "web.hcl": web("web:1") });

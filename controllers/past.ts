@@ -28,6 +28,7 @@ export class Past {
   private readonly deps: PastDeps;
   private readonly proven = new Set<string>();
   private readonly looking = new Set<string>();
+  private stopped = false;
 
   constructor(deps: PastDeps) {
     this.deps = deps;
@@ -37,12 +38,18 @@ export class Past {
     return this.proven.has(namespace);
   }
 
+  /** From here on nothing follows from what is found. */
+  stop(): void {
+    this.stopped = true;
+  }
+
   /** The live jobs of a namespace were listed. Never rejects; what could not be read is looked at again. */
   async look(namespace: string, stubs: readonly JobStub[]): Promise<void> {
-    if (this.proven.has(namespace) || this.looking.has(namespace)) return;
+    if (this.stopped || this.proven.has(namespace) || this.looking.has(namespace)) return;
     this.looking.add(namespace);
     try {
       const problem = await this.problemOf(namespace, stubs);
+      if (this.stopped) return;
       this.proven.add(namespace);
       if (problem === undefined) return this.deps.onProven(namespace);
       await this.deps.store.markRestored(problem);
@@ -52,6 +59,7 @@ export class Past {
       });
       this.deps.onOlder();
     } catch (error) {
+      if (this.stopped) return;
       this.proven.delete(namespace);
       this.deps.log.warn("whether the database is up to date cannot be told yet", { namespace, error: messageOf(error) });
       this.deps.again(namespace);
