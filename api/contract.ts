@@ -3,6 +3,7 @@
  * Keys are snake_case and stable; times are ISO 8601 UTC; identifiers of deployments are ULIDs.
  */
 import { z } from "@hono/zod-openapi";
+import { syncStates } from "../model/sync-state.ts";
 
 const instant = z.string().openapi({ format: "date-time", example: "2026-01-02T03:04:05.678Z" });
 const state = z.enum([
@@ -17,21 +18,6 @@ const state = z.enum([
   "superseded",
 ]);
 const policy = z.enum(["auto", "approval", "none"]);
-
-/** Words for how a job stands; the first that applies (operator §19.3), plus `frozen` for files that cannot be judged and `unknown` before the first look. */
-export const syncStates = [
-  "invalid",
-  "frozen",
-  "paused",
-  "blocked",
-  "orphan",
-  "pending",
-  "deploying",
-  "held",
-  "drift",
-  "sync",
-  "unknown",
-] as const;
 
 export const deploymentSchema = z
   .object({

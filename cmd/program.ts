@@ -1,5 +1,6 @@
 /** The command line: names, flags and help. Each command's body is loaded only when it runs, to keep starting fast. */
-import { Command, CommanderError } from "commander";
+import { Command, CommanderError, Option } from "commander";
+import { syncStates } from "../model/sync-state.ts";
 import { withClientFlags } from "./client-options.ts";
 import type { ScalarOption } from "./config/options.ts";
 import { CommandError, exitCodes } from "./exit-codes.ts";
@@ -86,7 +87,7 @@ function clientCommand(parent: Command, name: string, description: string): Comm
 function readCommands(program: Command, io: CommandIo): void {
   const body = () => import("./commands/read.ts");
   clientCommand(program, "jobs", "list jobs and how they stand")
-    .option("--state <sync>", "only jobs in this sync state")
+    .addOption(new Option("--state <sync>", "only jobs in this sync state").choices(syncStates))
     .action(async (flags) => (await body()).jobs(flags, io));
   clientCommand(program, "job <job>", "one job").action(async (name: string, flags) => (await body()).job(name, flags, io));
   clientCommand(program, "deployments", "list deployments, newest first")
@@ -94,9 +95,11 @@ function readCommands(program: Command, io: CommandIo): void {
     .option("--job <job>", "only deployments of this job")
     .option("--limit <count>", "how many", "50")
     .action(async (flags) => (await body()).deployments(flags, io));
-  clientCommand(program, "deployment <id>", "one deployment: diff, hook runs, events").action(async (id: string, flags) =>
-    (await body()).deployment(id, flags, io),
-  );
+  clientCommand(
+    program,
+    "deployment <deployment>",
+    "one deployment, by ID, its beginning, or its job: diff, hook runs, events",
+  ).action(async (id: string, flags) => (await body()).deployment(id, flags, io));
   clientCommand(program, "events", "the audit log")
     .option("--follow", "go on as events happen")
     .option("--job <job>", "only events of this job")
@@ -122,22 +125,22 @@ function readCommands(program: Command, io: CommandIo): void {
 
 function actCommands(program: Command, io: CommandIo): void {
   const body = () => import("./commands/act.ts");
-  clientCommand(program, "approve <id>", "approve a deployment after its diff was shown")
+  clientCommand(program, "approve <deployment>", "approve a deployment after its diff was shown")
     .option("--yes", "do not ask")
     .option("--comment <text>", "kept with the approval")
     .action(async (id: string, flags) => (await body()).approve(id, flags, io));
-  clientCommand(program, "reject <id>", "reject a waiting deployment")
+  clientCommand(program, "reject <deployment>", "reject a waiting deployment")
     .option("--comment <text>", "kept with the decision")
     .action(async (id: string, flags) => (await body()).reject(id, flags, io));
-  clientCommand(program, "retry <id>", "try a failed or rejected deployment again")
+  clientCommand(program, "retry <deployment>", "try a failed or rejected deployment again")
     .option("--reschedule", "ask Nomad to place the job again first")
     .option("--rerun-unknown-hooks", "hooks whose outcome is unknown may run again")
     .option("--yes", "do not ask")
     .action(async (id: string, flags) => (await body()).retry(id, flags, io));
-  clientCommand(program, "promote <id>", "promote waiting canaries").action(async (id: string, flags) =>
+  clientCommand(program, "promote <deployment>", "promote waiting canaries").action(async (id: string, flags) =>
     (await body()).promote(id, flags, io),
   );
-  clientCommand(program, "fail <id>", "fail waiting canaries").action(async (id: string, flags) =>
+  clientCommand(program, "fail <deployment>", "fail waiting canaries").action(async (id: string, flags) =>
     (await body()).fail(id, flags, io),
   );
   clientCommand(program, "pause [job]", "keep a job, or every job, from starting deployments")

@@ -3,11 +3,12 @@ import { toInstant } from "../model/clock.ts";
 import type { DesiredJob, DesiredState } from "../model/desired.ts";
 import { type JobKey, splitJobKey } from "../model/job-key.ts";
 import type { Policy } from "../model/policy.ts";
+import type { SyncState } from "../model/sync-state.ts";
 import { evaluateGates, type Gate, type GateInput } from "../plan/gates.ts";
 import { type Hold, pauseOf, windowHold, windowOf } from "../plan/holds.ts";
 import { explainPlacement } from "../plan/placement.ts";
 import { windowStatus } from "../plan/windows.ts";
-import type { ExplainView, HoldView, HookView, JobView, SyncState, WindowView } from "./views.ts";
+import type { ExplainView, HoldView, HookView, JobView, WindowView } from "./views.ts";
 
 /** Everything a page says about one job, from the same input and the same gates that the engine decides by (design D14). */
 export function toJobView(

@@ -1,19 +1,12 @@
 import { toInstant } from "../model/clock.ts";
 import { NotFoundError } from "../model/errors.ts";
 import { type JobKey, splitJobKey } from "../model/job-key.ts";
+import { type SyncState, syncStates } from "../model/sync-state.ts";
 import { openings } from "../plan/windows.ts";
 import { toExplainView, toJobView, toWindowView } from "./job-views.ts";
 import type { OperatorDeps } from "./operator.ts";
 import type { Parts } from "./parts.ts";
-import {
-  type ExplainView,
-  type JobOpenings,
-  type JobView,
-  type LoopView,
-  type OperatorView,
-  type SyncState,
-  syncStates,
-} from "./views.ts";
+import type { ExplainView, JobOpenings, JobView, LoopView, OperatorView } from "./views.ts";
 
 /** Answers from memory and the store; no question costs a call to Nomad. */
 export class Queries {

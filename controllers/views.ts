@@ -9,24 +9,8 @@ import type { JobKey } from "../model/job-key.ts";
 import type { JobDiff } from "../model/nomad.ts";
 import type { Policy } from "../model/policy.ts";
 import type { ReasonCode } from "../model/reasons.ts";
+import type { SyncState } from "../model/sync-state.ts";
 import type { Gate, OperatorMode } from "../plan/gates.ts";
-
-/** Words for a job's state, first that applies (operator §19.3), plus `frozen` (contract §4). */
-export const syncStates = [
-  "frozen",
-  "invalid",
-  "paused",
-  "blocked",
-  "orphan",
-  "pending",
-  "deploying",
-  "held",
-  "drift",
-  "sync",
-  "unknown",
-] as const;
-/** `unknown`: not compared with git yet, or Nomad cannot answer. */
-export type SyncState = (typeof syncStates)[number];
 
 export interface HookView {
   readonly phase: "pre" | "post";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { deploymentSchema, syncStates } from "../api/contract.ts";
+import { deploymentSchema, jobSchema } from "../api/contract.ts";
 import { ago, dayOf, mixesScripts, stateWord, toneOf, visible } from "./format.ts";
 
 describe("visible", () => {
@@ -45,7 +45,7 @@ it("days are those of UTC", () => {
 });
 
 describe("states", () => {
-  it.each([...syncStates, ...deploymentSchema.shape.state.options].filter((state) => state !== "unknown"))(
+  it.each([...jobSchema.shape.sync.options, ...deploymentSchema.shape.state.options].filter((state) => state !== "unknown"))(
     "%s has a word of its own",
     (state) => {
       expect(stateWord(state)).toMatch(/^[A-Z]/);

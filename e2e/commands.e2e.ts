@@ -46,7 +46,10 @@ describe("approve, reject, retry, wait", () => {
       "asked.hcl": serviceJob({ id: "asked", meta: { ...asked, nops_pre_hook: "gate" } }),
     });
     const { id } = await pending("asked");
-    const unasked = await ends(2, "approve", id);
+    expect((await json<DeploymentDetailJson>("deployment", "asked")).id).toBe(id);
+    expect((await json<DeploymentDetailJson>("deployment", id.slice(0, -1))).id).toBe(id);
+    expect((await ends(4, "deployment", "01ZZZZZZ")).stderr).toContain("begins with 01ZZZZZZ");
+    const unasked = await ends(2, "approve", "asked");
     expect(unasked.stderr).toContain('+ job "asked"');
     expect(unasked.stderr).toContain("run pre-hook gate");
     expect(unasked.stderr).toContain("--yes");
@@ -73,6 +76,36 @@ describe("approve, reject, retry, wait", () => {
     await ends(3, "retry", id);
     await ends(0, "approve", successor.id, "--yes");
     await ends(0, "wait", "default/refused", "--timeout", "60s");
+  });
+});
+
+describe("a rollout that fails", () => {
+  it("is told as a block by jobs, explain and wait, although the live job equals git", async () => {
+    const sha = await commit({ "falls.hcl": serviceJob({ id: "falls", run: "exit 1" }) });
+    await nops.untilDeployment("falls", (deployment) => deployment.state === "failed");
+    const waited = await ends(1, "wait", "falls", "--commit", sha, "--timeout", "30s");
+    expect(waited.stderr).toMatch(/default\/falls: deployment \w{26} failed: .*unhealthy/);
+    expect((await ends(0, "jobs", "--state", "blocked")).stdout).toContain("falls");
+    expect((await ends(0, "explain", "falls")).stdout).toMatch(/failed after it was registered .*blocked_applied/);
+    expect((await ends(2, "jobs", "--state", "bad")).stderr).toContain("blocked");
+    await commit({ "falls.hcl": serviceJob({ id: "falls" }) });
+    await ends(0, "wait", "falls", "--timeout", "60s");
+  });
+});
+
+describe("an edit outside of nops", () => {
+  it("is named as the cause of the deployment that undoes it", async () => {
+    await commit({ "edited.hcl": serviceJob({ id: "edited" }) });
+    const first = await nops.untilDeployment("edited", (deployment) => deployment.state === "completed");
+    const live = (await (await fetch(`${place.nomad}/v1/job/edited`)).json()) as Readonly<Record<string, unknown>>;
+    const body = JSON.stringify({ Job: { ...live, Priority: 77 } });
+    expect((await fetch(`${place.nomad}/v1/jobs`, { method: "POST", body })).status).toBe(200);
+    const second = await nops.untilDeployment(
+      "edited",
+      (deployment) => deployment.id !== first.id && deployment.state === "completed",
+    );
+    expect(second.reason).toBe("changed_outside");
+    expect((await ends(0, "events", "--job", "edited")).stdout).toContain("changed outside of nops");
   });
 });
 

@@ -1,5 +1,6 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import { jobKey } from "../../model/job-key.ts";
+import { syncStates } from "../../model/sync-state.ts";
 import { demand, notFound, permits } from "../auth.ts";
 import {
   deploymentSchema,
@@ -9,7 +10,6 @@ import {
   jobSchema,
   pauseRequest,
   pauseSchema,
-  syncStates,
 } from "../contract.ts";
 import type { ApiDependencies } from "../ports.ts";
 import { type Api, answers, jobParams, jsonBody, listQuery, meta } from "../route.ts";

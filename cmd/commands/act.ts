@@ -3,6 +3,7 @@ import type { DeploymentDetailJson, DeploymentJson } from "../../api/contract.ts
 import { parseDuration } from "../../model/duration.ts";
 import type { JobDiff } from "../../model/nomad.ts";
 import { type ClientFlags, clientFor, jobFor } from "../client-options.ts";
+import { deploymentIdFor } from "../deployment-id.ts";
 import { diffText } from "../diff-text.ts";
 import { CommandError, exitCodeOf, exitCodes } from "../exit-codes.ts";
 import type { CommandIo } from "../io.ts";
@@ -21,8 +22,9 @@ export interface ActFlags extends ClientFlags {
 }
 
 /** Shows what will happen, asks, and approves exactly the hash of what was shown. */
-export async function approve(id: string, flags: ActFlags, io: CommandIo): Promise<void> {
+export async function approve(text: string, flags: ActFlags, io: CommandIo): Promise<void> {
   const client = clientFor(flags, io);
+  const id = await deploymentIdFor(text, client, flags, io);
   const seen = await client.deployment(id);
   if (seen.state !== "pending_approval") {
     throw new CommandError(
@@ -57,13 +59,15 @@ async function confirm(question: string, flags: ActFlags, io: CommandIo): Promis
   if (!(await io.confirm(question))) throw new CommandError(exitCodes.failed, "not confirmed; nothing was done");
 }
 
-export async function reject(id: string, flags: ActFlags, io: CommandIo): Promise<void> {
-  report(await clientFor(flags, io).reject(id, flags.comment), flags, io);
+export async function reject(text: string, flags: ActFlags, io: CommandIo): Promise<void> {
+  const client = clientFor(flags, io);
+  report(await client.reject(await deploymentIdFor(text, client, flags, io), flags.comment), flags, io);
 }
 
 /** Asks a person first when an earlier hook run's outcome is unknown (design D33). */
-export async function retry(id: string, flags: ActFlags, io: CommandIo): Promise<void> {
+export async function retry(text: string, flags: ActFlags, io: CommandIo): Promise<void> {
   const client = clientFor(flags, io);
+  const id = await deploymentIdFor(text, client, flags, io);
   const seen = await client.deployment(id);
   const unknown = seen.hook_runs.filter((run) => run.state === "unknown" && run.resolution === null);
   let rerun = flags.rerunUnknownHooks ?? false;
@@ -83,12 +87,14 @@ export async function retry(id: string, flags: ActFlags, io: CommandIo): Promise
   report(await client.retry(id, wish), flags, io);
 }
 
-export async function promote(id: string, flags: ActFlags, io: CommandIo): Promise<void> {
-  report(await clientFor(flags, io).promote(id), flags, io);
+export async function promote(text: string, flags: ActFlags, io: CommandIo): Promise<void> {
+  const client = clientFor(flags, io);
+  report(await client.promote(await deploymentIdFor(text, client, flags, io)), flags, io);
 }
 
-export async function fail(id: string, flags: ActFlags, io: CommandIo): Promise<void> {
-  report(await clientFor(flags, io).fail(id), flags, io);
+export async function fail(text: string, flags: ActFlags, io: CommandIo): Promise<void> {
+  const client = clientFor(flags, io);
+  report(await client.fail(await deploymentIdFor(text, client, flags, io)), flags, io);
 }
 
 export async function pause(name: string | undefined, flags: ActFlags, io: CommandIo): Promise<void> {

@@ -2,9 +2,11 @@
 import type { DeploymentDetailJson, DeploymentJson, EventJson, JobJson } from "../../api/contract.ts";
 import type { JobDiff } from "../../model/nomad.ts";
 import { type ClientFlags, clientFor, jobFor } from "../client-options.ts";
+import { deploymentIdFor } from "../deployment-id.ts";
 import { diffText } from "../diff-text.ts";
 import type { CommandIo } from "../io.ts";
 import { ago, paint, paintState, printable, printJson, table } from "../output.ts";
+import { printWarnings } from "../warnings.ts";
 
 export interface ListFlags extends ClientFlags {
   readonly state?: string;
@@ -14,7 +16,8 @@ export interface ListFlags extends ClientFlags {
 }
 
 export async function jobs(flags: ListFlags, io: CommandIo): Promise<void> {
-  const answer = await clientFor(flags, io).jobs({ namespace: flags.namespace, state: flags.state });
+  const client = clientFor(flags, io);
+  const answer = await client.jobs({ namespace: flags.namespace, state: flags.state });
   if (flags.json) return printJson(io, answer);
   const rows = answer.jobs.map((job) => [
     job.namespace,
@@ -25,16 +28,24 @@ export async function jobs(flags: ListFlags, io: CommandIo): Promise<void> {
     job.file ?? "-",
   ]);
   io.out(table(["NAMESPACE", "JOB", "SYNC", "POLICY", "LAST DEPLOYMENT", "FILE"], rows, paintColumn(io, 2)));
-  if (rows.length === 0) io.err("no jobs yet: nops shows what its repositories declare\n");
+  if (rows.length === 0)
+    io.err(
+      flags.state === undefined && flags.namespace === undefined
+        ? "no jobs: no repository declares any, or the token may not read their namespaces\n"
+        : "no job matches\n",
+    );
+  await printWarnings(client, io);
 }
 
 export async function job(name: string, flags: ClientFlags, io: CommandIo): Promise<void> {
-  const answer = await clientFor(flags, io).job(jobFor(name, flags, io));
+  const client = clientFor(flags, io);
+  const answer = await client.job(jobFor(name, flags, io));
   if (flags.json) return printJson(io, answer);
   io.out(describeJob(answer, io));
   for (const issue of answer.issues) io.out(`${issue.severity}: ${printable(`${issue.key}: ${issue.message}`)}\n`);
   if (answer.diff !== null) io.out(`\n${diffText(answer.diff as unknown as JobDiff, io.colour.out)}`);
   if (answer.deployments.length > 0) io.out(`\n${deploymentTable(answer.deployments, io)}`);
+  await printWarnings(client, io);
 }
 
 function describeJob(answer: JobJson, io: CommandIo): string {
@@ -83,8 +94,9 @@ function deploymentTable(rows: readonly DeploymentJson[], io: CommandIo): string
   return table(["ID", "JOB", "STATE", "POLICY", "COMMIT", "CREATED", "NOTE"], cells, paintColumn(io, 2));
 }
 
-export async function deployment(id: string, flags: ClientFlags, io: CommandIo): Promise<void> {
-  const answer = await clientFor(flags, io).deployment(id);
+export async function deployment(text: string, flags: ClientFlags, io: CommandIo): Promise<void> {
+  const client = clientFor(flags, io);
+  const answer = await client.deployment(await deploymentIdFor(text, client, flags, io));
   if (flags.json) return printJson(io, answer);
   io.out(describeDeployment(answer, io));
   if (answer.diff !== null) io.out(`\n${diffText(answer.diff as unknown as JobDiff, io.colour.out)}`);
@@ -148,11 +160,13 @@ function eventLine(event: EventJson): string {
 }
 
 export async function explain(name: string, flags: ClientFlags, io: CommandIo): Promise<void> {
-  const answer = await clientFor(flags, io).explain(jobFor(name, flags, io));
+  const client = clientFor(flags, io);
+  const answer = await client.explain(jobFor(name, flags, io));
   if (flags.json) return printJson(io, answer);
   io.out(`${paint(io.colour.out, "bold", printable(answer.summary))}\n\n`);
   const rows = answer.gates.map((gate) => [gate.result, gate.gate, gate.fact, gate.source, gate.may_change ?? "-"]);
   io.out(table(["RESULT", "GATE", "FACT", "SOURCE", "MAY CHANGE"], rows, paintColumn(io, 0)));
+  await printWarnings(client, io);
 }
 
 function paintColumn(io: CommandIo, column: number): (cell: string, index: number) => string {
