@@ -56,7 +56,7 @@ export async function lifeCampaign(
       const steps = generateLife(seededRandom(at), name, here.datacenter);
       const once = await here.live(name, steps);
       // What does not show again was one of time.
-      const first = once === undefined ? undefined : await here.live(name, steps);
+      const first = once === undefined ? undefined : await liveAnew(here, name, steps, 0);
       counts.lives += 1;
       if (first !== undefined) found.push({ seed: at, ...(await shorten(here, name, steps.slice(0, first.after), first.what)) });
     }
@@ -64,6 +64,12 @@ export async function lifeCampaign(
   };
   await Promise.all(Array.from({ length: lanes }, (_, k) => lane(k)));
   return found;
+}
+
+/** Under another name: what is left of an earlier life, such as its evaluations, must not show in the next. */
+async function liveAnew(lane: Lane, name: string, steps: readonly LifeStep[], time: number): ReturnType<Lane["live"]> {
+  const other = `${name}-again-${time}`;
+  return await lane.live(other, JSON.parse(JSON.stringify(steps).replaceAll(name, other)) as LifeStep[]);
 }
 
 async function shorten(
@@ -75,7 +81,7 @@ async function shorten(
   let [steps, what] = [all, first];
   for (let at = steps.length - 2; at > 0; at--) {
     const fewer = steps.filter((_, i) => i !== at);
-    const still = await lane.live(name, fewer);
+    const still = await liveAnew(lane, name, fewer, at);
     if (still !== undefined) [steps, what] = [fewer.slice(0, still.after), still.what];
   }
   return { what, steps };

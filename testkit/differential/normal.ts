@@ -23,7 +23,11 @@ export function normalAnswer(answer: Answer): Normal {
 function refusal(text: string): unknown {
   const prefix = "Failed to parse job: ";
   const lines = normalText(text.startsWith(prefix) ? text.slice(prefix.length) : text, "").split("\n");
-  return lines.some((line) => /volume validation|Unset variable|Unsupported argument|Unsuitable value type|Invalid value for variable/.test(line)) ? lines.sort() : lines;
+  return lines.some((line) =>
+    /volume validation|Unset variable|Unsupported argument|Unsuitable value type|Invalid value for variable/.test(line),
+  )
+    ? lines.sort()
+    : lines;
 }
 
 function parsed(text: string): unknown {
