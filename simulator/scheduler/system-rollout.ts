@@ -104,10 +104,26 @@ export class SystemRollout {
     return budgets;
   }
 
+  /** Also one that is done keeps its count of what is wanted, as long as any of its groups is wanted somewhere. */
+  #recount(candidates: Readonly<Record<string, number>>): void {
+    const done = this.#latest;
+    if (done === undefined || done.Status !== "successful") return;
+    const moved = Object.entries(done.TaskGroups).some(([name, { DesiredTotal }]) => {
+      const total = candidates[name] ?? 0;
+      return total >= 1 && total !== DesiredTotal;
+    });
+    if (!moved) return;
+    const groups = Object.entries(done.TaskGroups).map(([name, state]) => {
+      const total = candidates[name] ?? 0;
+      return [name, total < 1 ? state : { ...state, DesiredTotal: total }] as const;
+    });
+    this.row = { ...done, TaskGroups: Object.fromEntries(groups) };
+  }
+
   /** Counts what is wanted now, and closes the deployment when all of it is healthy. */
   finish(job: Job, candidates: Readonly<Record<string, number>>): void {
     const deployment = this.row;
-    if (deployment === undefined) return;
+    if (deployment === undefined) return this.#recount(candidates);
     let complete = true;
     let counted = false;
     for (const group of job.TaskGroups) {
