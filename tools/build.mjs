@@ -13,6 +13,7 @@ function run(packageName, program, args) {
   if (status !== 0) process.exit(status ?? 1);
 }
 
+console.error("building nops: half a minute the first time, less after that");
 run("typescript", "bin/tsc", ["-p", "tsconfig.json"]);
 
 mkdirSync("dist/hcl", { recursive: true });

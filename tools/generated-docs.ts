@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import { configJsonSchema, fileOnlyKeys, scalarOptions } from "../cmd/config/options.ts";
 import { allStates, transition, triggers } from "../model/lifecycle.ts";
 import { reasons } from "../model/reasons.ts";
+import { syncMeanings, syncStates } from "../model/sync-state.ts";
 
 export interface GeneratedDocument {
   readonly path: string;
@@ -89,6 +90,14 @@ already equals git) runs no pre-hooks and registers nothing. \`completed\`, \`fa
 | from | trigger | to |
 |---|---|---|
 ${rows.join("\n")}
+
+## How a job stands
+
+\`nops jobs\` and the dashboard show the first that applies.
+
+| word | meaning |
+|---|---|
+${syncStates.map((state) => `| \`${state}\` | ${syncMeanings[state]} |`).join("\n")}
 
 ## Reasons
 
