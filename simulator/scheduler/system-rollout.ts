@@ -123,7 +123,10 @@ export class SystemRollout {
   /** Counts what is wanted now, and closes the deployment when all of it is healthy. */
   finish(job: Job, candidates: Readonly<Record<string, number>>): void {
     const deployment = this.row;
-    if (deployment === undefined) return this.#recount(candidates);
+    if (deployment === undefined) {
+      this.#recount(candidates);
+      return;
+    }
     let complete = true;
     let counted = false;
     for (const group of job.TaskGroups) {
