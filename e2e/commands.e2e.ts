@@ -81,7 +81,7 @@ describe("approve, reject, retry, wait", () => {
 
 describe("a rollout that fails", () => {
   it("is told as a block by jobs, explain and wait, although the live job equals git", async () => {
-    const sha = await commit({ "falls.hcl": serviceJob({ id: "falls", run: "exit 1" }) });
+    const sha = await commit({ "falls.hcl": serviceJob({ id: "falls", fails: true }) });
     await nops.untilDeployment("falls", (deployment) => deployment.state === "failed");
     const waited = await ends(1, "wait", "falls", "--commit", sha, "--timeout", "30s");
     expect(waited.stderr).toMatch(/default\/falls: deployment \w{26} failed: .*unhealthy/);

@@ -5,8 +5,8 @@ export interface JobText {
   readonly meta?: Readonly<Record<string, string>>;
   readonly namespace?: string;
   readonly count?: number;
-  /** Shell text of the task. */
-  readonly run?: string;
+  /** The task ends with an error at once; "healthy" comes late enough that even a slow machine sees the error first. */
+  readonly fails?: boolean;
   readonly env?: Readonly<Record<string, string>>;
   /** Extra lines of the group. */
   readonly group?: string;
@@ -38,7 +38,7 @@ ${keys({ nops_managed: "true", nops_policy: "auto", ...job.meta })}
     }
 
     update {
-      min_healthy_time  = "100ms"
+      min_healthy_time  = "${job.fails === true ? "3s" : "100ms"}"
       healthy_deadline  = "5s"
       progress_deadline = "6s"
 ${job.update ?? ""}
@@ -50,7 +50,7 @@ ${job.group ?? ""}
 
       config {
         command = "/bin/sh"
-        args    = ["-c", ${JSON.stringify(job.run ?? "sleep 86400")}]
+        args    = ["-c", "${job.fails === true ? "exit 1" : "sleep 86400"}"]
       }
 
       env {

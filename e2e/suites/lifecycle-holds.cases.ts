@@ -79,7 +79,7 @@ export function holdCases(world: () => SuiteWorld): void {
 
   it("dependencies: the second waits for the first, and is told when it failed", async () => {
     await world().commit({
-      "base.hcl": serviceJob({ id: "base", run: "exit 1" }),
+      "base.hcl": serviceJob({ id: "base", fails: true }),
       "above.hcl": serviceJob({ id: "above", meta: { nops_depends_on: "base" } }),
     });
     await world().untilDeployment("base", (row) => row.state === "failed");

@@ -20,7 +20,7 @@ function failureCases(world: () => SuiteWorld): void {
     const update = "      auto_revert = true";
     await world().commit({ "revert.hcl": serviceJob({ id: "revert", update }) });
     const good = await world().untilDeployment("revert", (row) => row.state === "completed");
-    await world().commit({ "revert.hcl": serviceJob({ id: "revert", update, run: "exit 1" }) });
+    await world().commit({ "revert.hcl": serviceJob({ id: "revert", update, fails: true }) });
     const bad = await world().untilDeployment("revert", (row) => row.id !== good.id && row.state === "failed");
     await world().untilJob("revert", (job) => job.sync === "blocked" && job.blocked_by === bad.id);
     const live = await world().nomad<{ Version: number; TaskGroups: { Tasks: { Config: { args: string[] } }[] }[] }>(
