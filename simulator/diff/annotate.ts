@@ -24,11 +24,14 @@ function annotateGroup(group: TaskGroupDiff, wanted: DesiredUpdates | undefined)
     ...group,
     Fields: group.Fields?.map(annotateCount) ?? null,
     Tasks: group.Tasks?.map((task) => annotateTask(task, group)) ?? null,
-    Updates:
-      wanted === undefined
-        ? null
-        : Object.fromEntries(UPDATES.filter(([k]) => wanted[k] !== 0).map(([k, name]) => [name, wanted[k]])),
+    Updates: wanted === undefined ? null : updatesOf(wanted),
   };
+}
+
+function updatesOf(wanted: DesiredUpdates): Record<string, number> {
+  const updates: Record<string, number> = {};
+  for (const [key, name] of UPDATES) if (wanted[key] !== 0) updates[name] = wanted[key];
+  return updates;
 }
 
 function annotateCount(field: FieldDiff): FieldDiff {

@@ -49,13 +49,17 @@ function isPrimitive(field: Field): boolean {
   return !field.pointer && (PLAIN.has(field.kind) || field.kind === "map");
 }
 
-/** The fields of an object under flat names such as `Meta[owner]`; none for an absent object. */
-export function flattenObject(table: string, object: Rec | undefined, options: FlattenOptions): Flat {
+/**
+ * The fields of an object under flat names such as `Meta[owner]`; none for an absent object. Fields of which `other` holds the
+ * very same value are left out.
+ */
+export function flattenObject(table: string, object: Rec | undefined, options: FlattenOptions, other?: Rec): Flat {
   if (object === undefined) return [];
   const entries: Entry[] = [];
   const { fields, deepSkip } = planOf(table, options);
   for (const field of fields) {
     const value = object[field.name];
+    if (other !== undefined && value === other[field.name]) continue;
     if (field.pointer && isUnset(value)) {
       if (options.whole === true) entries.push([field.name, "nil"]);
     } else if (PLAIN.has(field.kind)) entries.push([field.name, plainText(field, value)]);

@@ -1,8 +1,8 @@
-import type { DiffType, JobDiff, ObjectDiff, TaskDiff, TaskGroupDiff } from "../../model/nomad.ts";
+import type { DiffType, FieldDiff, JobDiff, ObjectDiff, TaskDiff, TaskGroupDiff } from "../../model/nomad.ts";
 import type { ServerJob } from "../jobspec/types.ts";
 import { isUnset, num, type Rec, rec, recEntries, recs, sameJson, str } from "../jobspec/values.ts";
 import { type Flat, fieldDiffs } from "./field-diff.ts";
-import { flattenObject } from "./flatten.ts";
+import { type FlattenOptions, flattenObject } from "./flatten.ts";
 import { type Child, freeForm, keyed, keyedDiffs, type ObjectSpec, one, presence, textSet } from "./object-diff.ts";
 import { affinities, constraints, networks, simple } from "./specs-common.ts";
 import { services } from "./specs-service.ts";
@@ -13,7 +13,7 @@ import { TASK_CHILDREN } from "./specs-task.ts";
  * `contextual`: an edited object also lists its equal fields, with Type None.
  */
 export function jobDiff(old: ServerJob | undefined, next: ServerJob | undefined, contextual: boolean): JobDiff {
-  const fields = fieldDiffs(flattenObject("Job", old, JOB_FIELDS), flattenObject("Job", next, JOB_FIELDS), false);
+  const fields = changedFields("Job", old, next, JOB_FIELDS);
   const objects = childDiffs(JOB_CHILDREN, old, next, contextual);
   const groups = pairs(recs(old, "TaskGroups"), recs(next, "TaskGroups")).map(([a, b]) => groupDiff(a, b, contextual));
   const parts = [...fields, ...objects, ...groups];
@@ -59,6 +59,7 @@ const MULTIREGION: ObjectSpec = {
 };
 const LINK: ObjectSpec = { name: "Link", table: "JobUILink" };
 
+const multiregionDiff: Child = one("Multiregion", () => MULTIREGION);
 const NO_STRATEGY: Rec = { Strategy: { MaxParallel: 0, OnFailure: "" }, Regions: null };
 
 /** Compared with an empty one where there was none. */
@@ -68,8 +69,8 @@ const multiregion: Child = (before, after, contextual) => {
   if (old !== undefined && next !== undefined && sameJson(old, next) && recs(next, "Regions").length === 0) {
     return [{ Type: "Edited", Name: "Multiregion", Fields: null, Objects: null }];
   }
-  if (old !== undefined || next === undefined) return one("Multiregion", () => MULTIREGION)(before, after, contextual);
-  const [diff] = one("Multiregion", () => MULTIREGION)({ Multiregion: NO_STRATEGY }, after, contextual);
+  if (old !== undefined || next === undefined) return multiregionDiff(before, after, contextual);
+  const [diff] = multiregionDiff({ Multiregion: NO_STRATEGY }, after, contextual);
   return [{ ...diff, Type: "Added", Name: "Multiregion" }];
 };
 
@@ -140,15 +141,15 @@ function groupDiff(old: Rec | undefined, next: Rec | undefined, contextual: bool
   const name = str(next ?? old, "Name");
   // An unchanged group still lists its tasks.
   const same = both && sameJson(old, next);
-  const flat = (group: Rec | undefined): Flat => {
-    const own = flattenObject("TaskGroup", group, GROUP_FIELDS);
+  const flat = (group: Rec | undefined, other: Rec | undefined): Flat => {
+    const own = flattenObject("TaskGroup", group, GROUP_FIELDS, other);
     return both ? [...own, ["ShutdownDelay", isUnset(group?.["ShutdownDelay"]) ? "" : String(num(group, "ShutdownDelay"))]] : own;
   };
   const tasks = pairs(recs(old, "Tasks"), recs(next, "Tasks")).map(([a, b]) => taskDiff(a, b, contextual));
   return {
     Type: both ? (same ? "None" : "Edited") : presence(old, next),
     Name: name,
-    Fields: same ? null : orNull(fieldDiffs(flat(old), flat(next), false)),
+    Fields: same ? null : orNull(fieldDiffs(flat(old, next), flat(next, old), false)),
     Objects: same ? null : orNull(childDiffs(GROUP_CHILDREN, old, next, contextual)),
     Tasks: orNull(tasks),
     Updates: null,
@@ -160,9 +161,14 @@ function taskDiff(old: Rec | undefined, next: Rec | undefined, contextual: boole
   const none = { Type: "None", Name: name, Fields: null, Objects: null, Annotations: null } as const;
   const both = old !== undefined && next !== undefined;
   if (both && sameJson(old, next)) return none;
-  const fields = fieldDiffs(flattenObject("Task", old, TASK_FIELDS), flattenObject("Task", next, TASK_FIELDS), false);
+  const fields = changedFields("Task", old, next, TASK_FIELDS);
   const objects = childDiffs(TASK_CHILDREN, old, next, contextual);
   return { ...none, Type: both ? "Edited" : presence(old, next), Fields: orNull(fields), Objects: orNull(objects) };
+}
+
+/** The fields of two objects that are not equal. */
+function changedFields(table: string, old: Rec | undefined, next: Rec | undefined, options: FlattenOptions): FieldDiff[] {
+  return fieldDiffs(flattenObject(table, old, options, next), flattenObject(table, next, options, old), false);
 }
 
 function childDiffs(children: readonly Child[], old: Rec | undefined, next: Rec | undefined, contextual: boolean): ObjectDiff[] {

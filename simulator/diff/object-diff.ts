@@ -57,18 +57,24 @@ export function shown(name: string, type: DiffType, fields: FieldDiff[], objects
   return { Type: type, Name: name, Fields: fields, Objects: objects.length === 0 ? null : [...objects] };
 }
 
+const NONE: readonly ObjectDiff[] = [];
+
 function listed(diff: ObjectDiff | undefined): readonly ObjectDiff[] {
-  return diff === undefined ? [] : [diff];
+  return diff === undefined ? NONE : [diff];
 }
 
 /** A single object under `key`. */
 export function one(key: string, spec: () => ObjectSpec): Child {
-  return (before, after, contextual) => listed(objectDiff(spec(), rec(before, key), rec(after, key), contextual));
+  return (before, after, contextual) => {
+    if (before?.[key] === after?.[key]) return NONE;
+    return listed(objectDiff(spec(), rec(before, key), rec(after, key), contextual));
+  };
 }
 
 /** A list of texts under `key`, compared as a set. `quiet`: shown only when it differs. */
 export function textSet(key: string, quiet = false): Child {
   return (before, after, contextual) => {
+    if (quiet && before?.[key] === after?.[key]) return NONE;
     const found = stringSetDiff(key, strings(before, key).map(String), strings(after, key).map(String), contextual);
     return quiet && found?.Type === "None" ? [] : listed(found);
   };
@@ -92,6 +98,7 @@ function size(map: unknown): number {
 /** A list whose entries are known by a key; of entries with one key the last counts. */
 export function keyed(key: string, idOf: (object: Rec) => string, spec: () => ObjectSpec): Child {
   return (before, after, contextual) => {
+    if (before?.[key] === after?.[key]) return NONE;
     const [old, next] = [recs(before, key), recs(after, key)];
     if (old.length === 0 && next.length === 0) return [];
     return keyedDiffs(spec(), new Map(old.map((o) => [idOf(o), o])), new Map(next.map((o) => [idOf(o), o])), contextual);
@@ -113,6 +120,7 @@ export function keyedDiffs(
 /** A list whose entries are compared by their place. */
 export function placed(key: string, spec: () => ObjectSpec): Child {
   return (before, after, contextual) => {
+    if (before?.[key] === after?.[key]) return NONE;
     const [old, next] = [recs(before, key), recs(after, key)];
     const found: ObjectDiff[] = [];
     for (let i = 0; i < Math.max(old.length, next.length); i++)

@@ -7,13 +7,15 @@ import { CONNECT } from "./specs-connect.ts";
 const HEADER: ObjectSpec = { name: "Header", table: "ServiceCheck", flat: flattenAny };
 const CHECK_RESTART: ObjectSpec = { name: "CheckRestart", table: "CheckRestart" };
 
+const stated: Child = one("Header", () => HEADER);
+
 /** An empty header map is an absent one. */
 const header: Child = (before, after, contextual) => {
   const holder = (check: Rec | undefined): Rec => {
     const map = rec(check, "Header");
     return { Header: map !== undefined && Object.keys(map).length > 0 ? map : undefined };
   };
-  return one("Header", () => HEADER)(holder(before), holder(after), contextual);
+  return stated(holder(before), holder(after), contextual);
 };
 
 const CHECK: ObjectSpec = { name: "Check", table: "ServiceCheck", children: [header, one("CheckRestart", () => CHECK_RESTART)] };

@@ -21,8 +21,9 @@ const ACTION: ObjectSpec = { name: "Action", table: "Action", children: [textSet
 const sameDestination: Match = (template, _index, others, taken) =>
   others.findIndex((other, i) => taken[i] !== true && str(other, "DestPath") === str(template, "DestPath"));
 
-const schedule: Child = (before, after, contextual) =>
-  simple("Cron", "TaskScheduleCron", "Schedule")(rec(before, "Schedule"), rec(after, "Schedule"), contextual);
+const cron: Child = simple("Cron", "TaskScheduleCron", "Schedule");
+
+const schedule: Child = (before, after, contextual) => cron(rec(before, "Schedule"), rec(after, "Schedule"), contextual);
 
 function artifactKey(artifact: Rec): string {
   return str(artifact, "RelativeDest") || JSON.stringify(artifact);

@@ -27,8 +27,15 @@ function groupReplaced(old: ServerJob, next: ServerJob, a: Rec, b: Rec): boolean
   return oldTasks.some((task) => {
     const other = nextTasks.find((t) => str(t, "Name") === str(task, "Name"));
     if (other === undefined) return true;
-    return !sameButForEmpty(combinedMeta(old, a, task), combinedMeta(next, b, other)) || taskReplaced(task, other);
+    return metaDiffers([old, a, task], [next, b, other]) || taskReplaced(task, other);
   });
+}
+
+type Levels = readonly [job: ServerJob, group: Rec, task: Rec];
+
+function metaDiffers(old: Levels, next: Levels): boolean {
+  if (old.every((level, i) => level["Meta"] === next[i]?.["Meta"])) return false;
+  return !sameButForEmpty(combinedMeta(...old), combinedMeta(...next));
 }
 
 function combinedMeta(job: ServerJob, group: Rec, task: Rec): Rec {

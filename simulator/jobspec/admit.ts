@@ -11,7 +11,7 @@ import { canonicalizeServerJob } from "./server-canonicalize.ts";
 import { toServerJob } from "./server-form.ts";
 import { AdmissionError, type AdmitContext, type Admitted, type ApiJob, type ServerJob, type Validation } from "./types.ts";
 import { validateAdmission } from "./validate.ts";
-import { flag, isUnset, type Rec, rec, sameJson, str } from "./values.ts";
+import { flag, isUnset, rec, sameJson, str } from "./values.ts";
 
 /**
  * What plan and register do to a job before anything else (nomad-api §2.1, §2.2, §3.4): region and namespace, the client's defaults, the
@@ -106,10 +106,7 @@ const NOT_SPECIFICATION = new Set([
 
 /** Whether registering `next` over `old` makes a new version: every field but the server's own counters (nomad-api §3.3). */
 export function specChanged(old: ServerJob, next: ServerJob): boolean {
-  return differs(old, next) || differs(next, old);
-}
-
-function differs(a: Rec, b: Rec): boolean {
-  for (const key in a) if (!NOT_SPECIFICATION.has(key) && !sameJson(a[key], b[key])) return true;
+  for (const key in old) if (!NOT_SPECIFICATION.has(key) && !sameJson(old[key], next[key])) return true;
+  for (const key in next) if (!(key in old) && !NOT_SPECIFICATION.has(key) && !isUnset(next[key])) return true;
   return false;
 }

@@ -90,17 +90,14 @@ function sameRec(a: Rec, b: Rec): boolean {
 /** As `sameJson`; a list or a map that is empty also equals one that is not there, at every depth. */
 export function sameButForEmpty(a: unknown, b: unknown): boolean {
   if (a === b) return true;
-  if (isNothing(a) || isNothing(b)) return isNothing(a) && isNothing(b);
+  if (isEmpty(a) || isEmpty(b)) return isEmpty(a) && isEmpty(b);
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
   if (Array.isArray(a) || Array.isArray(b)) {
     if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return false;
     return a.every((one, i) => sameButForEmpty(one, b[i]));
   }
   const [x, y] = [a as Rec, b as Rec];
-  return [...Object.keys(x), ...Object.keys(y)].every((key) => sameButForEmpty(x[key], y[key]));
-}
-
-function isNothing(value: unknown): boolean {
-  if (isUnset(value)) return true;
-  return typeof value === "object" && value !== null && Object.keys(value).length === 0;
+  for (const key in x) if (!sameButForEmpty(x[key], y[key])) return false;
+  for (const key in y) if (!(key in x) && !isEmpty(y[key])) return false;
+  return true;
 }
