@@ -25,10 +25,15 @@ const hex = Array.from({ length: 256 }, (_, i) => i.toString(16).padStart(2, "0"
 
 /** A random UUID, as Nomad gives to evaluations, allocations, deployments, nodes and tokens. */
 export function uuid(random: Random): string {
-  const word = (): string => {
-    const n = Math.floor(random.next() * 0x1_0000_0000);
-    return `${hex[n >>> 24]}${hex[(n >>> 16) & 255]}${hex[(n >>> 8) & 255]}${hex[n & 255]}`;
-  };
-  const [w, x, y, z] = [word(), word(), word(), word()];
-  return `${w}-${x.slice(0, 4)}-${x.slice(4)}-${y.slice(0, 4)}-${y.slice(4)}${z}`;
+  const [w, x, y, z] = [word(random), word(random), word(random), word(random)];
+  return `${half(w >>> 16)}${half(w)}-${half(x >>> 16)}-${half(x)}-${half(y >>> 16)}-${half(y)}${half(z >>> 16)}${half(z)}`;
+}
+
+function word(random: Random): number {
+  return Math.floor(random.next() * 0x1_0000_0000);
+}
+
+/** The lower two bytes. */
+function half(bits: number): string {
+  return `${hex[(bits >>> 8) & 255]}${hex[bits & 255]}`;
 }

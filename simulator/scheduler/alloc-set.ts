@@ -12,11 +12,15 @@ export function setOf(allocs: Iterable<Allocation>): AllocSet {
 }
 
 export function union(...sets: readonly AllocSet[]): AllocSet {
-  return new Map(sets.flatMap((set) => [...set]));
+  const all: AllocSet = new Map();
+  for (const set of sets) for (const [id, alloc] of set) all.set(id, alloc);
+  return all;
 }
 
 export function difference(set: AllocSet, ...others: readonly AllocSet[]): AllocSet {
-  return new Map([...set].filter(([id]) => !others.some((other) => other.has(id))));
+  const rest: AllocSet = new Map(set);
+  for (const other of others) for (const id of other.keys()) rest.delete(id);
+  return rest;
 }
 
 export function pick(set: AllocSet, ids: readonly string[]): AllocSet {

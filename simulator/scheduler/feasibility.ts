@@ -3,14 +3,17 @@ import type { Constraint, Job, Network, TaskGroup } from "../state/types.ts";
 import { constraintText, meets } from "./constraints.ts";
 import { computedClass, missingDevices, missingVolumes, networkProblem } from "./node-checks.ts";
 
+const uniqueTarget = /^\$\{((node|attr|meta)\.)?unique\./;
+
 /** Whether constraints speak of single nodes, so that a verdict on a node's class does not hold for its other nodes. */
 function escapes(constraints: readonly Constraint[]): boolean {
-  const target = /^\$\{((node|attr|meta)\.)?unique\./;
-  return constraints.some(({ LTarget, RTarget }) => target.test(LTarget) || target.test(RTarget));
+  return constraints.some(({ LTarget, RTarget }) => uniqueTarget.test(LTarget) || uniqueTarget.test(RTarget));
 }
 
 function constraintsOf(group: TaskGroup): Constraint[] {
-  return [...(group.Constraints ?? []), ...group.Tasks.flatMap((task) => task.Constraints ?? [])];
+  const all = [...(group.Constraints ?? [])];
+  for (const task of group.Tasks) if (task.Constraints) all.push(...task.Constraints);
+  return all;
 }
 
 function violated(node: Node, constraints: readonly Constraint[]): string | undefined {
@@ -121,7 +124,10 @@ function hasDriver(node: Node, name: string): boolean {
 }
 
 function missingSecrets(node: Node, group: TaskGroup): string | undefined {
-  const providers = group.Tasks.flatMap((task) => (task.Secrets ?? []).map(({ Provider }) => Provider));
-  const missing = providers.some((provider) => node.Attributes[`plugins.secrets.${provider}.version`] === undefined);
-  return missing ? "missing secrets provider" : undefined;
+  for (const task of group.Tasks) {
+    for (const { Provider } of task.Secrets ?? []) {
+      if (node.Attributes[`plugins.secrets.${Provider}.version`] === undefined) return "missing secrets provider";
+    }
+  }
+  return undefined;
 }

@@ -4,7 +4,8 @@ import { resolveTarget } from "./constraints.ts";
 
 /** Volumes are looked at apart: they come and go, so that they say nothing about a node's class. */
 export function missingVolumes(node: Node, group: TaskGroup, allocName: string): string | undefined {
-  const volumes = Object.values(group.Volumes ?? {}).map((volume) => ({ ...volume, Source: sourceOf(volume, allocName) }));
+  if (!group.Volumes) return undefined;
+  const volumes = Object.values(group.Volumes).map((volume) => ({ ...volume, Source: sourceOf(volume, allocName) }));
   for (const volume of volumes) {
     if (volume.Type !== "host") continue;
     const host = node.HostVolumes?.[volume.Source];
@@ -29,8 +30,10 @@ function sourceOf(volume: VolumeRequest, allocName: string): string {
 }
 
 export function missingDevices(node: Node, group: TaskGroup): string | undefined {
+  const all = group.Tasks.flatMap((task) => task.Resources.Devices ?? []);
+  if (all.length === 0) return undefined;
   const left = (node.NodeResources.Devices ?? []).map((device) => ({ device, count: healthyInstances(device) }));
-  for (const wanted of group.Tasks.flatMap((task) => task.Resources.Devices ?? [])) {
+  for (const wanted of all) {
     let count = wanted.Count;
     for (const one of left) {
       if (!deviceMatches(wanted.Name, one.device)) continue;
@@ -53,12 +56,13 @@ function healthyInstances(device: Device): number {
 export function networkProblem(node: Node, network: Network | undefined): string | undefined {
   const mode = network?.Mode || "host";
   if (mode === "none") return undefined;
-  const modes = node.NodeResources.Networks.map((one) => (one as { readonly Mode?: string }).Mode || "host");
-  if (!modes.includes(mode)) return "missing network";
+  const offered = node.NodeResources.Networks.some((one) => ((one as { readonly Mode?: string }).Mode || "host") === mode);
+  if (!offered) return "missing network";
+  if (network === undefined) return undefined;
   const aliases = new Set(
     node.NodeResources.NodeNetworks.flatMap((one) => (one.Addresses ?? []).map((address) => address.Alias)),
   );
-  for (const port of [...(network?.DynamicPorts ?? []), ...(network?.ReservedPorts ?? [])]) {
+  for (const port of [...(network.DynamicPorts ?? []), ...(network.ReservedPorts ?? [])]) {
     if (!port.HostNetwork) continue;
     const wanted = resolveTarget(port.HostNetwork, node);
     if (wanted === undefined) return `invalid host network "${port.HostNetwork}" template for port "${port.Label}"`;

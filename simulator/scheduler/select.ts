@@ -224,7 +224,7 @@ export class Selector {
 /** Undefined where there are no affinities at all. */
 function affinityScore(node: Node, job: Job, group: TaskGroup): number | undefined {
   const all = [...(job.Affinities ?? []), ...(group.Affinities ?? []), ...group.Tasks.flatMap((task) => task.Affinities ?? [])];
-  const total = all.reduce((sum, affinity) => sum + Math.abs(affinity.Weight), 0);
   if (all.length === 0) return undefined;
+  const total = all.reduce((sum, affinity) => sum + Math.abs(affinity.Weight), 0);
   return all.filter((affinity) => meets(node, affinity)).reduce((sum, affinity) => sum + affinity.Weight, 0) / total;
 }

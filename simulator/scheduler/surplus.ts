@@ -22,17 +22,18 @@ export interface SurplusInput {
 export function surplus(input: SurplusInput): { stops: Stop[]; ids: AllocSet; count: number } {
   const stops = stopAll(input.lost, reasons.lost, "lost");
   const ids: AllocSet = new Map(input.lost);
-  let working = input.canarying ? difference(input.untainted, input.canaries) : new Map(input.untainted);
-  const known = [...working.values()].filter((alloc) => alloc.ClientStatus !== "unknown").length;
-  let remove = known + input.migrate.size - input.group.Count;
+  const all = input.canarying ? difference(input.untainted, input.canaries) : input.untainted;
+  let remove = input.migrate.size - input.group.Count;
+  for (const alloc of all.values()) if (alloc.ClientStatus !== "unknown") remove++;
+  if (remove <= 0) return { stops, ids, count: ids.size };
+  const working = new Map([...all].filter(([, alloc]) => !serverTerminal(alloc)));
   const drop = (alloc: Allocation) => {
     ids.set(alloc.ID, alloc);
     stops.push({ alloc, clientStatus: "", description: reasons.notNeeded, followupEval: "" });
     working.delete(alloc.ID);
     remove--;
   };
-  working = new Map([...working].filter(([, alloc]) => !serverTerminal(alloc)));
-  if (remove > 0 && !input.canarying && input.canaries.size > 0) {
+  if (!input.canarying && input.canaries.size > 0) {
     const promoted = new Set([...input.canaries.values()].map((alloc) => alloc.Name));
     for (const alloc of difference(working, input.canaries).values()) {
       if (remove > 0 && promoted.has(alloc.Name)) drop(alloc);
