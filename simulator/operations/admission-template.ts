@@ -17,8 +17,8 @@ export interface Shape {
 export interface Template {
   readonly admitted: Admitted;
   readonly shape: Shape;
-  /** Whether something beside the ID and the name themselves was made of them, a service's name for instance. */
-  readonly named: boolean;
+  /** Whether something beside the ID and the name themselves was made of them; undefined until another name asks. */
+  named: boolean | undefined;
 }
 
 /** Names of these characters pass every check, and stand in other texts as they are. */
@@ -63,8 +63,13 @@ export function templateOf(shape: Shape, admitted: Admitted): Template | undefin
     for (const task of recs(group, "Tasks")) if (isHeld(shape.configs, found, task)) found++;
   }
   if (found < shape.configs.length) return undefined;
-  const made = JSON.stringify([{ ...job, ID: "", Name: "" }, admitted.warningList]);
-  return { admitted, shape, named: made.includes(shape.id) || made.includes(shape.name) };
+  return { admitted, shape, named: undefined };
+}
+
+/** A service's name, for instance, is made of the name of its job. */
+function isNamed({ admitted, shape }: Template): boolean {
+  const made = JSON.stringify([{ ...admitted.job, ID: "", Name: "" }, admitted.warningList]);
+  return made.includes(shape.id) || made.includes(shape.name);
 }
 
 /** Whether a task bears the configuration whose turn it is; tasks that admission added bear others. */
@@ -74,8 +79,11 @@ function isHeld(configs: readonly Rec[], turn: number, task: Rec): boolean {
 
 /** What admission makes of a job of the template's shape, which shares with the template all that is equal. Undefined: ask it. */
 export function fillTemplate(template: Template, wanted: Shape): Admitted | undefined {
-  const { admitted, shape, named } = template;
-  if (named && (wanted.id !== shape.id || wanted.name !== shape.name)) return undefined;
+  const { admitted, shape } = template;
+  if (wanted.id !== shape.id || wanted.name !== shape.name) {
+    template.named ??= isNamed(template);
+    if (template.named) return undefined;
+  }
   const TaskGroups = withConfigs(admitted.job, shape.configs, wanted.configs);
   return { ...admitted, job: { ...admitted.job, ID: wanted.id, Name: wanted.name, TaskGroups } };
 }
