@@ -16,6 +16,7 @@ export interface SpeedFigure {
 const listedJobs = 10_000;
 /** A simulation plans by the million: what counts is the time once the code is compiled. */
 const manyRounds = 10_000;
+const httpRounds = 2_000;
 
 function jobOf(id: string, command = "/bin/true") {
   const task = { Name: "t", Driver: "raw_exec", Config: { command }, Resources: { CPU: 50, MemoryMB: 32 } };
@@ -81,11 +82,11 @@ async function overHttp(simulator: Simulator, send: Send): Promise<SpeedFigure[]
   const planned = jobOf("planned");
   await send("PUT", "/v1/jobs", { Job: planned });
   const small = [
-    await figure("http parse", 1.3, 500, (i) => send("PUT", "/v1/jobs/parse", { JobHCL: hclOf(`parsed-${i}`) })),
-    await figure("http plan", 1.3, 500, (i) =>
+    await figure("http parse", 1.3, httpRounds, (i) => send("PUT", "/v1/jobs/parse", { JobHCL: hclOf(`parsed-${i}`) })),
+    await figure("http plan", 1.3, httpRounds, (i) =>
       send("PUT", "/v1/job/planned/plan", { Job: jobOf("planned", `/bin/${i}`), Diff: true }),
     ),
-    await figure("http register", 1.3, 500, (i) => send("PUT", "/v1/jobs", { Job: jobOf(`registered-${i}`) })),
+    await figure("http register", 1.3, httpRounds, (i) => send("PUT", "/v1/jobs", { Job: jobOf(`registered-${i}`) })),
   ];
   for (let i = 0; i < listedJobs; i++) {
     const job = jobOf(`listed-${i}`);
