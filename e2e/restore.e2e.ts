@@ -6,7 +6,7 @@ import type { DeploymentJson, ExplanationJson, StatusJson } from "../api/contrac
 import { runNops } from "../testkit/nops-process.ts";
 import { type ServedNops, type ServingPlace, servingPlace } from "../testkit/served-nops.ts";
 import { serviceJob } from "./suites/job-text.ts";
-import { nomadCaller } from "./suites/kill-ledger.ts";
+import { nomadCaller } from "./suites/nomad-caller.ts";
 
 let place: ServingPlace;
 

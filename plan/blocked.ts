@@ -19,18 +19,20 @@ export function blockOf(latest: Deployment | undefined, specHash: string, liveUn
   if (latest === undefined || (latest.state !== "failed" && latest.state !== "rejected")) return undefined;
   if (latest.retriedAt !== undefined || latest.specHash !== specHash) return undefined;
   const change = "a new commit or a retry unblocks it";
-  if (reachedRegister(latest)) {
+  const registered = reachedRegister(latest);
+  if (latest.state === "failed" && registered) {
     const why = latest.error === undefined ? "" : ` (${latest.error})`;
     const message = `deployment ${latest.id} of this spec failed after it was registered${why}; ${change}`;
     return { deploymentId: latest.id, reason: "blocked_applied", message };
   }
-  if (!liveUnmoved) return undefined;
+  if (!liveUnmoved && !registered) return undefined;
   const rejected = latest.state === "rejected";
   const what = rejected ? `was rejected by ${latest.decidedBy ?? "a person"}` : "failed before anything was changed";
+  const also = registered ? "" : ", and so does a change of the live job";
   return {
     deploymentId: latest.id,
     reason: rejected ? "blocked_rejected" : "blocked_failed",
-    message: `deployment ${latest.id} of this spec ${what}; ${change}, and so does a change of the live job`,
+    message: `deployment ${latest.id} of this spec ${what}; ${change}${also}`,
   };
 }
 

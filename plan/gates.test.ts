@@ -111,6 +111,11 @@ describe("each gate", () => {
       "blocked: blocked_applied",
     ],
     [
+      "a verification that a person rejected",
+      { verdict: aVerdict({ drift: "none" }), facts: someFacts({ latest: latest({ state: "rejected", mode: "verify" }) }) },
+      "blocked: blocked_rejected",
+    ],
+    [
       "a failure before its register, when somebody made the live job equal git",
       { verdict: aVerdict({ drift: "none" }), facts: someFacts({ latest: latest({ state: "failed" }) }) },
       "drift: in_sync",

@@ -1,10 +1,9 @@
 /** Is something waiting on me, what runs now, what happened last, and which commit the cluster follows. */
 import type { DeploymentJson, JobJson, StatusJson } from "../../api/contract.ts";
 import { api } from "../api.ts";
-import { Action, Badge, Commit, Link, Name, Problem, Time } from "../components.tsx";
+import { Action, Commit, Link, Problem, Time } from "../components.tsx";
 import { visible } from "../format.ts";
 import { useResource } from "../resource.ts";
-import { jobPath } from "../route.ts";
 import { DeploymentList } from "./activity.tsx";
 import { JobTable } from "./jobs.tsx";
 
@@ -92,17 +91,7 @@ function InProgress({ rows }: { readonly rows: readonly DeploymentJson[] }) {
   return (
     <section aria-labelledby="progress">
       <h2 id="progress">In progress</h2>
-      <ul class="plain">
-        {rows.map((row) => (
-          <li key={row.id}>
-            <Badge state={row.state} />{" "}
-            <Link to={jobPath(row.namespace, row.job)}>
-              <Name text={`${row.namespace}/${row.job}`} />
-            </Link>{" "}
-            <Link to={`/deployments/${row.id}`}>deployment</Link> since <Time at={row.updated_at} />
-          </li>
-        ))}
-      </ul>
+      <DeploymentList rows={rows} />
     </section>
   );
 }

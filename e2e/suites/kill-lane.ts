@@ -9,7 +9,8 @@ import type { Random } from "../../model/clock.ts";
 import { type NopsProcess, startNopsProcess } from "../../testkit/nops-process.ts";
 import { createTempRepository, type TempRepository } from "../../testkit/temp-git.ts";
 import { hookJob, serviceJob } from "./job-text.ts";
-import { NomadLedger, nomadCaller } from "./kill-ledger.ts";
+import { NomadLedger } from "./kill-ledger.ts";
+import { nomadCaller } from "./nomad-caller.ts";
 
 /** About what the program needs until it answers. */
 const startMs = 800;

@@ -1,4 +1,5 @@
 /** What a Nomad itself says was done to it, gathered between the lives of the process under test. Knows nothing of its database. */
+import type { NomadCaller } from "./nomad-caller.ts";
 
 /** One version that a job had. */
 export interface RegisteredVersion {
@@ -18,21 +19,6 @@ export interface DispatchedChild {
 interface VersionRead {
   readonly Version: number;
   readonly JobModifyIndex: number;
-}
-
-export type NomadCaller = <T>(method: string, path: string, body?: unknown) => Promise<T>;
-
-/** Plain calls to a Nomad. @throws with status and text of any refusal. */
-export function nomadCaller(address: string): NomadCaller {
-  return async <T>(method: string, path: string, body?: unknown): Promise<T> => {
-    const response = await fetch(`${address}${path}`, {
-      method,
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-    const text = await response.text();
-    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
-    return JSON.parse(text) as T;
-  };
 }
 
 /** Nomad keeps six versions of a job, so they are written down after each life. */

@@ -1,6 +1,7 @@
 /** One operator over one Nomad for a whole suite: helpers to commit, wait and look. */
 import type { DeploymentDetailJson, DeploymentJson, JobDetailJson } from "../../api/contract.ts";
 import { type LiveOperator, startLiveOperator } from "../../testkit/live-operator.ts";
+import { nomadCaller } from "./nomad-caller.ts";
 
 export interface SuiteWorld {
   readonly nops: LiveOperator;
@@ -48,15 +49,7 @@ export async function startSuiteWorld(address: string, flags: Readonly<Record<st
       const answer = (await response.json()) as { error?: { code: string } };
       return { status: response.status, code: answer.error?.code ?? "" };
     },
-    nomad: async <T>(method: string, path: string, body?: unknown): Promise<T> => {
-      const response = await fetch(`${address}${path}`, {
-        method,
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      });
-      const text = await response.text();
-      if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
-      return JSON.parse(text) as T;
-    },
+    nomad: nomadCaller(address),
     stop: () => nops.stop(),
   };
 }

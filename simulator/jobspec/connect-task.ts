@@ -1,5 +1,6 @@
 import { SECOND } from "./defaults.ts";
 import { constraint, consulVersion } from "./implied-constraints.ts";
+import { noResources } from "./no-resources.ts";
 import { isUnset, num, type Rec, rec, recs, str } from "./values.ts";
 
 export interface ConnectTaskOptions {
@@ -25,7 +26,7 @@ export function connectTask(options: ConnectTaskOptions): Rec {
     Config: envoyConfig(sidecar, options.hostNetwork === true),
     ShutdownDelay: 5 * SECOND,
     LogConfig: { MaxFiles: 2, MaxFileSizeMB: 2, Disabled: false },
-    Resources: { ...EMPTY_RESOURCES, CPU: 250, MemoryMB: 128 },
+    Resources: { ...noResources, CPU: 250, MemoryMB: 128 },
     Lifecycle: sidecar ? { Hook: "prestart", Sidecar: true } : null,
     Constraints: constraints,
   };
@@ -46,19 +47,6 @@ function envoyConfig(sidecar: boolean, hostNetwork: boolean): Rec {
     ...(!sidecar && hostNetwork ? { network_mode: "host" } : {}),
   };
 }
-
-const EMPTY_RESOURCES: Readonly<Rec> = {
-  CPU: 0,
-  Cores: 0,
-  MemoryMB: 0,
-  MemoryMaxMB: 0,
-  DiskMB: 0,
-  IOPS: 0,
-  Networks: null,
-  Devices: null,
-  NUMA: null,
-  SecretsMB: 0,
-};
 
 const EMPTY_TASK: Readonly<Rec> = {
   User: "",

@@ -1,3 +1,4 @@
+import { noResources } from "../jobspec/no-resources.ts";
 import type { Node } from "../state/cluster-types.ts";
 import type { AllocMetric, TaskGroup } from "../state/types.ts";
 
@@ -10,18 +11,7 @@ interface ExhaustedResources {
 }
 
 /** Of a task's resources only processor and memory are told; the others stand there all the same. */
-const nothing: ExhaustedResources = {
-  CPU: 0,
-  Cores: 0,
-  MemoryMB: 0,
-  MemoryMaxMB: 0,
-  DiskMB: 0,
-  IOPS: 0,
-  Networks: null,
-  Devices: null,
-  NUMA: null,
-  SecretsMB: 0,
-};
+const nothing: ExhaustedResources = noResources;
 
 /** Collects what happened to the nodes that were looked at for one placement (nomad-api §6.1). */
 export class Metrics {
