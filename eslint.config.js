@@ -15,4 +15,19 @@ export default tseslint.config(
       "@typescript-eslint/switch-exhaustiveness-check": ["error", { considerDefaultExhaustiveForUnions: true }],
     },
   },
+  {
+    files: ["**/*.ts"],
+    ignores: ["dashboard/**", "testkit/**", "e2e/**", "**/*.test.ts"],
+    languageOptions: { parser: tseslint.parser },
+    rules: {
+      "no-restricted-syntax": [
+        "error",
+        {
+          selector:
+            "CallExpression:matches([callee.name=/^mkdir(Sync)?$/], [callee.property.name=/^mkdir(Sync)?$/]) Property[key.name='recursive']",
+          message: "Node's recursive mkdir never returns below a folder such as /proc: use makeFolders of model/folders.ts.",
+        },
+      ],
+    },
+  },
 );

@@ -229,3 +229,9 @@ describe("RemoteCache", () => {
     await expect(update()).rejects.toMatchObject({ hint: "the repository has no branch yet: push a commit" });
   });
 });
+
+it.runIf(process.platform === "linux")("ends with an error where no folder can be made", async () => {
+  const { update } = await setUp();
+  const cache = new RemoteCache({ gitdir: "/proc/nowhere/git/main", where: "it", branch: "main", limits: gitLimits });
+  await expect(update(cache)).rejects.toThrow(/ENOENT|EACCES|EPERM/);
+});

@@ -3,6 +3,7 @@ import * as fs from "node:fs";
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import git from "isomorphic-git";
+import { makeFolders } from "../model/folders.ts";
 import { GitError } from "./git-error.ts";
 import type { GitLimits } from "./limits.ts";
 import { branchMissing } from "./local-repository.ts";
@@ -130,7 +131,7 @@ export class RemoteCache {
   /** Into a new folder, then renamed: a crash never leaves half a clone under the cache's name. */
   async #clone(transport: Transport): Promise<string> {
     const { gitdir, limits } = this.#options;
-    await mkdir(dirname(gitdir), { recursive: true, mode: 0o700 });
+    makeFolders(fs, dirname(gitdir), 0o700);
     const fresh = join(dirname(gitdir), `.new-${basename(gitdir)}`);
     await rm(fresh, { recursive: true, force: true });
     await mkdir(fresh, { mode: 0o700 });

@@ -1,9 +1,10 @@
+import * as fs from "node:fs";
 import { chmodSync, closeSync, openSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import Database from "better-sqlite3";
 import { NopsError } from "../model/errors.ts";
+import { makeFolders } from "../model/folders.ts";
 import { StoreBrokenError, storeError, unwritableError } from "./errors.ts";
-import { makeFolders } from "./folders.ts";
 
 /** An open SQLite database. Statements on it are synchronous (design D15). */
 export type SqliteDatabase = Database.Database;
@@ -116,7 +117,7 @@ function traceOf(trace: (sql: string) => void): (message?: unknown) => void {
 export function createDataFolder(folder: string): void {
   try {
     // The mode of mkdir passes the umask and only counts for a folder that was missing.
-    if (makeFolders(folder, 0o700)) chmodSync(folder, 0o700);
+    if (makeFolders(fs, folder, 0o700)) chmodSync(folder, 0o700);
   } catch (error) {
     throw unwritableError(folder, error);
   }

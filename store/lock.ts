@@ -1,9 +1,10 @@
 import { spawnSync } from "node:child_process";
+import * as fs from "node:fs";
 import { closeSync, constants, fsyncSync, ftruncateSync, openSync, readSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import { NopsError } from "../model/errors.ts";
+import { makeFolders } from "../model/folders.ts";
 import type { FileLock, HeldLock, LockOutcome } from "../model/lock.ts";
-import { makeFolders } from "./folders.ts";
 
 export interface FlockOptions {
   /** Program that calls flock(2) on a descriptor it is handed: util-linux or BusyBox. */
@@ -46,7 +47,7 @@ function acquire(path: string, command: string, patienceMs: number): LockOutcome
 
 function openLockFile(path: string): number {
   try {
-    makeFolders(dirname(path), 0o755);
+    makeFolders(fs, dirname(path), 0o755);
     // Never truncated by opening: the PID in it belongs to whoever holds the lock.
     return openSync(path, constants.O_RDWR | constants.O_CREAT, 0o644);
   } catch (error) {

@@ -1,12 +1,13 @@
 /** `nops serve`: runs the operator until it is told to stop. A second one on the same database stands by (design D17). */
+import * as fs from "node:fs";
 import { resolve } from "node:path";
 import { Hono } from "hono";
 import { type Listening, listen } from "../../api/listen.ts";
 import { messageOf } from "../../model/errors.ts";
+import { makeFolders } from "../../model/folders.ts";
 import type { HeldLock } from "../../model/lock.ts";
 import type { Log } from "../../model/log.ts";
 import { lockPath } from "../../store/backup.ts";
-import { makeFolders } from "../../store/folders.ts";
 import { flockFileLock } from "../../store/lock.ts";
 import { configFromFlags } from "../config/from-flags.ts";
 import type { Config } from "../config/schema.ts";
@@ -50,7 +51,7 @@ export async function serve(flags: ServeFlags, io: CommandIo): Promise<void> {
 /** Private from its first moment: it will hold the database and with it what jobs keep secret. */
 function createDataDir(folder: string): void {
   try {
-    makeFolders(folder, 0o700);
+    makeFolders(fs, folder, 0o700);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     throw new CommandError(

@@ -1,5 +1,6 @@
+import * as fs from "node:fs";
 import { resolve } from "node:path";
-import { makeFolders } from "../../store/folders.ts";
+import { makeFolders } from "../../model/folders.ts";
 import { initWorkspace } from "../../workspace/app/init.ts";
 import { parseParameters, runCommand } from "../../workspace/app/single.ts";
 import { validateWorkspace } from "../../workspace/app/validate.ts";
@@ -15,7 +16,7 @@ export async function initCommand(
   io: CommandIo,
 ): Promise<void> {
   const root = resolve(io.workingDirectory, folder ?? ".");
-  makeFolders(root, 0o777);
+  makeFolders(fs, root, 0o777);
   for (const file of initWorkspace(root, flags.project)) io.out(`${file}\n`);
   io.err("next: `nops deploy plan`, then `nops deploy run`\n");
 }

@@ -1,8 +1,10 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
+import * as fs from "node:fs";
+import { existsSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { isMap, parseDocument } from "yaml";
 import { toInstant } from "../../model/clock.ts";
 import { InvalidRequestError, NopsError, NotFoundError, RefusedError } from "../../model/errors.ts";
+import { makeFolders } from "../../model/folders.ts";
 import { sha256 } from "../../model/hash.ts";
 import { splitJobKey } from "../../model/job-key.ts";
 import { Redactor } from "../../model/redact.ts";
@@ -30,7 +32,7 @@ export async function createSnapshot(session: Session, name: string): Promise<Ma
     if (existsSync(folder)) throw new RefusedError(`snapshot "${name}" is already there`, { code: "snapshot_exists" });
     const staging = join(root, paths.snapshots, `.${name}.new`);
     rmSync(staging, { recursive: true, force: true });
-    mkdirSync(staging, { recursive: true });
+    makeFolders(fs, staging, 0o777);
     const files: Record<string, string> = {};
     const put = (file: string, text: string): void => {
       writeAtomic(join(staging, file), text);

@@ -1,6 +1,8 @@
-import { existsSync, mkdirSync, realpathSync, rmSync, statSync } from "node:fs";
+import * as fs from "node:fs";
+import { existsSync, realpathSync, rmSync, statSync } from "node:fs";
 import { dirname, join, resolve, sep } from "node:path";
 import { z } from "zod";
+import { makeFolders } from "../../model/folders.ts";
 import { paths } from "../config/paths.ts";
 import { writeAtomic } from "../journal/file.ts";
 import { formatEnv, projectEnv } from "../pipeline/environment.ts";
@@ -42,7 +44,7 @@ export const dirsEnsure = builtin({
       if (found !== undefined && !found.isDirectory()) throw stepFailed(`${folder} is there and is no folder`);
       if (found !== undefined && mode === "error") throw stepFailed(`${folder} is already there`);
       if (found !== undefined && mode === "recreate") rmSync(path, { recursive: true });
-      mkdirSync(path, { recursive: true });
+      makeFolders(fs, path, 0o777);
     }
   },
 });

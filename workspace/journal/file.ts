@@ -1,6 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { chmodSync, closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs";
+import * as fs from "node:fs";
+import { chmodSync, closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { makeFolders } from "../../model/folders.ts";
 
 /** Names of the temporary files of `writeAtomic`. */
 export const temporaryName = /^\.state-\d+-[0-9a-f-]+\.yml$/;
@@ -11,7 +13,7 @@ export const temporaryName = /^\.state-\d+-[0-9a-f-]+\.yml$/;
  */
 export function writeAtomic(path: string, text: string): void {
   const folder = dirname(path);
-  mkdirSync(folder, { recursive: true, mode: 0o755 });
+  makeFolders(fs, folder, 0o755);
   const temporary = join(folder, `.state-${process.pid}-${randomUUID()}.yml`);
   try {
     const file = openSync(temporary, "wx", 0o644);

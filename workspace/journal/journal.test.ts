@@ -147,3 +147,7 @@ describe("journal file", () => {
     expect(journal.load().services.constructor).toEqual({ status: "deployed", phases: { toString: { steps: {} } } });
   });
 });
+
+it.runIf(process.platform === "linux")("case 5: saying it cannot be written ends, also where no folder can be made", () => {
+  expect(() => store("/proc/nowhere").save(emptyJournal())).toThrow(/ENOENT|EACCES|EPERM/);
+});

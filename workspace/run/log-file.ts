@@ -1,6 +1,8 @@
-import { closeSync, mkdirSync, openSync, writeSync } from "node:fs";
+import * as fs from "node:fs";
+import { closeSync, openSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
+import { makeFolders } from "../../model/folders.ts";
 import { paths } from "../config/paths.ts";
 import type { EventSink, RunEvent } from "./events.ts";
 import { formatEvent } from "./format.ts";
@@ -20,7 +22,7 @@ export function openLog(root: string, pipeline: string): LogFile {
   const write = (path: string, line: string): void => {
     let descriptor = descriptors.get(path);
     if (descriptor === undefined) {
-      mkdirSync(dirname(join(root, path)), { recursive: true });
+      makeFolders(fs, dirname(join(root, path)), 0o777);
       descriptor = openSync(join(root, path), "w", 0o644);
       descriptors.set(path, descriptor);
     }
