@@ -134,7 +134,7 @@ async function send(
 function failure(status: number, text: string, address: string): NopsError {
   const { error } = parseError(text);
   const message = error?.message ?? `${address} answered ${status}`;
-  return new CommandError(exitCodeByStatus[status] ?? exitCodes.failed, message, error?.hint ?? undefined);
+  return new CommandError(exitCodeByStatus[status] ?? exitCodes.failed, message, error?.hint ?? undefined, error?.code);
 }
 
 function parseError(text: string): Partial<ErrorJson> {

@@ -18,11 +18,22 @@ export class CommandError extends NopsError {
   override readonly name = "CommandError";
   readonly exitCode: ExitCode;
 
-  constructor(exitCode: ExitCode, message: string, hint?: string) {
-    super(message, { code: "command_failed", ...(hint === undefined ? {} : { hint }) });
+  /** `code` is what programs read; without one it says the same as the exit code. */
+  constructor(exitCode: ExitCode, message: string, hint?: string, code: string = codeNames[exitCode]) {
+    super(message, { code, ...(hint === undefined ? {} : { hint }) });
     this.exitCode = exitCode;
   }
 }
+
+const codeNames: Readonly<Record<ExitCode, string>> = {
+  0: "done",
+  1: "failed",
+  2: "usage",
+  3: "refused",
+  4: "not_found",
+  5: "unreachable",
+  130: "interrupted",
+};
 
 // Codes that mean "wrong configuration or a held lock", whoever raises them.
 const usageCodes = new Set([

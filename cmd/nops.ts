@@ -1,9 +1,8 @@
 #!/usr/bin/env node
-/** Entry of the program: makes the real surroundings, runs one command, turns what it throws into message and exit code. The only place that exits. */
-import { messageOf, NopsError } from "../model/errors.ts";
-import { exitCodeOf, exitCodes } from "./exit-codes.ts";
+/** Entry of the program: makes the real surroundings and runs one command. The only place that exits. */
+import { exitCodes } from "./exit-codes.ts";
 import type { CommandIo } from "./io.ts";
-import { runProgram } from "./program.ts";
+import { runToExitCode } from "./main.ts";
 import { interruption } from "./signals.ts";
 import { systemClock, systemRandom } from "./system-clock.ts";
 
@@ -34,17 +33,4 @@ const io: CommandIo = {
   random: systemRandom,
 };
 
-/** What a person sees of an error: message, then hint. A bug shows its stack, since nothing else helps to find it. */
-function explain(error: unknown): string {
-  if (!(error instanceof NopsError))
-    return `nops: ${error instanceof Error ? (error.stack ?? error.message) : messageOf(error)}\n`;
-  if (error.message === "") return "";
-  return `nops: ${error.message}\n${error.hint === undefined ? "" : `hint: ${error.hint}\n`}`;
-}
-
-try {
-  await runProgram(process.argv.slice(2), io);
-} catch (error) {
-  process.stderr.write(explain(error));
-  process.exitCode = io.interrupted.aborted ? exitCodes.interrupted : exitCodeOf(error);
-}
+process.exitCode = await runToExitCode(process.argv.slice(2), io);

@@ -14,7 +14,8 @@ export function createProgram(io: CommandIo, serveOptions: readonly ScalarOption
     .description("GitOps operator and deploy pipeline for HashiCorp Nomad")
     .version(version, "-V, --version")
     .showSuggestionAfterError()
-    .configureOutput({ writeOut: io.out, writeErr: io.err })
+    // What is refused is thrown and printed where every other error is.
+    .configureOutput({ writeOut: io.out, writeErr: io.err, outputError: () => undefined })
     .exitOverride();
   operatorCommands(program, io, serveOptions);
   checkoutCommands(program, io);
@@ -207,16 +208,30 @@ function administrationCommands(program: Command, io: CommandIo): void {
 
 /** Parses and runs one command line. Commander's own refusals become exit code 2, help and version 0. */
 export async function runProgram(argv: readonly string[], io: CommandIo): Promise<void> {
+  const program = createProgram(io, await serveOptionsFor(argv[0]));
   try {
-    const program = createProgram(io, await serveOptionsFor(argv[0]));
     await addCompletion(program, argv[0]);
     await program.parseAsync([...argv], { from: "user" });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === 0) return;
-    // Commander has already printed its message.
-    throw new CommandError(exitCodes.usage, "");
+    // A group without its command has printed its help.
+    if (error.code === "commander.help") throw new CommandError(exitCodes.usage, "");
+    throw new CommandError(exitCodes.usage, error.message.replace(/^error: /, ""), usageHint(program, argv));
   }
+}
+
+/** Where the words that were not understood are explained. */
+function usageHint(program: Command, argv: readonly string[]): string {
+  let command = program;
+  for (const word of argv) {
+    const next = command.commands.find((candidate) => candidate.name() === word);
+    if (next === undefined) break;
+    command = next;
+  }
+  const names: string[] = [];
+  for (let at: Command | null = command; at !== null; at = at.parent) names.unshift(at.name());
+  return `${names.join(" ")} --help`;
 }
 
 /** `nops completion bash|zsh|fish` prints a script; the script asks `nops complete -- …`. Loaded only then. */

@@ -38,9 +38,9 @@ describe.each(clusters)("the acceptance scenario on %s", (_, start) => {
     await cluster.stop();
   });
 
-  const jobs = async (): Promise<Record<string, { Status: string; Stop: boolean }>> => {
+  const jobs = async (): Promise<Record<string, { Status: string; Stop: boolean; Version: number }>> => {
     const answer = await fetch(`${cluster.address}/v1/jobs`);
-    const list = (await answer.json()) as { ID: string; Status: string; Stop: boolean }[];
+    const list = (await answer.json()) as { ID: string; Status: string; Stop: boolean; Version: number }[];
     return Object.fromEntries(list.map((job) => [job.ID, job]));
   };
   const deploy = async (...flags: readonly string[]) => {
@@ -65,15 +65,27 @@ describe.each(clusters)("the acceptance scenario on %s", (_, start) => {
     expect(journal.services).toMatchObject({ db: { status: "deployed" }, api: { status: "deployed" } });
   });
 
-  it("2. the second run asks only the check again", async () => {
+  const versions = async (): Promise<readonly number[]> => Object.values(await jobs()).map(({ Version }) => Version);
+
+  it("2. the second run asks only the checks again, and registers nothing", async () => {
+    const before = await versions();
     const run = await deploy();
     expect(run.code, run.stderr).toBe(0);
     expect(run.outcomes).toEqual({
-      "db/release/register": "skipped",
+      "db/release/register": "revalidated",
       "api/configure/settings": "skipped",
-      "api/release/register": "skipped",
+      "api/release/register": "revalidated",
       "verify/api": "revalidated",
     });
+    expect(await versions()).toEqual(before);
+  });
+
+  it("a job that was stopped by hand is put right by the next run", async () => {
+    for (const job of ["shop-db", "shop-api"]) await fetch(`${cluster.address}/v1/job/${job}`, { method: "DELETE" });
+    expect((await shop.run(["status"])).stdout).toMatch(/api .*stopped\n.*db .*stopped/);
+    const run = await deploy();
+    expect(run.code, run.stderr).toBe(0);
+    expect(await jobs()).toMatchObject({ "shop-db": { Stop: false }, "shop-api": { Stop: false } });
   });
 
   it("3. another count runs the api's scope and the check", async () => {
@@ -83,7 +95,7 @@ describe.each(clusters)("the acceptance scenario on %s", (_, start) => {
     const run = await deploy();
     expect(run.code, run.stderr).toBe(0);
     expect(run.outcomes).toMatchObject({
-      "db/release/register": "skipped",
+      "db/release/register": "revalidated",
       "api/release/register": "executed",
       "verify/api": "executed",
     });
@@ -102,8 +114,8 @@ describe.each(clusters)("the acceptance scenario on %s", (_, start) => {
     const resumed = await deploy("--resume");
     expect(resumed.code, resumed.stderr).toBe(0);
     expect(resumed.outcomes).toMatchObject({
-      "db/release/register": "skipped",
-      "api/release/register": "skipped",
+      "db/release/register": "revalidated",
+      "api/release/register": "revalidated",
       "verify/api": "executed",
     });
   });
@@ -118,7 +130,7 @@ describe.each(clusters)("the acceptance scenario on %s", (_, start) => {
     await running.finished;
     const resumed = await deploy("--resume");
     expect(resumed.code, resumed.stderr).toBe(0);
-    expect(resumed.outcomes).toMatchObject({ "db/release/register": "skipped", "api/release/register": "executed" });
+    expect(resumed.outcomes).toMatchObject({ "db/release/register": "revalidated", "api/release/register": "executed" });
   });
 
   it("6. of two at once the second ends with 2 and names the first", async () => {

@@ -20,4 +20,6 @@ export interface FileLock {
    * @throws NopsError `lock_unavailable` when this system offers no flock; never falls back to a weaker lock.
    */
   acquire(path: string): LockOutcome;
+  /** PID that stands in the lock file, when that process lives. Takes nothing, so nobody who wants the lock is disturbed. */
+  holder(path: string): number | undefined;
 }

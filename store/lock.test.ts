@@ -45,6 +45,17 @@ describe("flockFileLock", () => {
     expect(statSync(path).ino).toBe(ino);
   });
 
+  it("tells who holds it without taking it, and nobody once it is free or its holder is gone", () => {
+    const path = join(tempFolder(), "lock");
+    expect(lock.holder(path)).toBeUndefined();
+    const { lock: held } = acquired(path);
+    expect(lock.holder(path)).toBe(process.pid);
+    held.release();
+    expect(lock.holder(path)).toBeUndefined();
+    writeFileSync(path, String(gonePid()));
+    expect(lock.holder(path)).toBeUndefined();
+  });
+
   it("refuses a second holder of the same process and names it", () => {
     const path = join(tempFolder(), "lock");
     acquired(path);

@@ -27,7 +27,7 @@ const longestPidText = 32;
 export function flockFileLock(options: FlockOptions = {}): FileLock {
   const command = options.command ?? "flock";
   const patience = options.pidPatienceMs ?? defaultPatienceMs;
-  return { acquire: (path) => acquire(path, command, patience) };
+  return { acquire: (path) => acquire(path, command, patience), holder };
 }
 
 function acquire(path: string, command: string, patienceMs: number): LockOutcome {
@@ -42,6 +42,17 @@ function acquire(path: string, command: string, patienceMs: number): LockOutcome
   } catch (error) {
     closeSync(file);
     throw error;
+  }
+}
+
+function holder(path: string): number | undefined {
+  if (!fs.existsSync(path)) return undefined;
+  const file = openSync(path, "r");
+  try {
+    const pid = readPid(file);
+    return pid !== undefined && isAlive(pid) ? pid : undefined;
+  } finally {
+    closeSync(file);
   }
 }
 

@@ -95,6 +95,7 @@ const freeLock: FileLock = {
     writeFileSync(path, "");
     return { held: true, lock: { release() {} }, stalePid: undefined };
   },
+  holder: () => undefined,
 };
 
 const writeFast: WriteFile = (path, text) => {

@@ -10,8 +10,8 @@ import { findRoot } from "../../workspace/config/root.ts";
 import { defaultDeployYaml, defaultResetYaml } from "../../workspace/pipeline/defaults.ts";
 import { CommandError, exitCodes } from "../exit-codes.ts";
 import type { CommandIo } from "../io.ts";
+import { printJson } from "../output.ts";
 import { inWorkspace, type WorkspaceFlags } from "./host.ts";
-import { printJson, withErrors } from "./output.ts";
 
 interface RunFlags extends WorkspaceFlags {
   readonly service?: string;
@@ -21,18 +21,16 @@ interface RunFlags extends WorkspaceFlags {
 }
 
 export async function deployRunCommand(flags: RunFlags, io: CommandIo): Promise<void> {
-  await withErrors(io, flags, () =>
-    inWorkspace(io, flags, async (session) => {
-      const outcome = await deployRun(session, {
-        ...(flags.service === undefined ? {} : { service: flags.service }),
-        force: flags.force === true,
-        resume: flags.resume === true,
-        skipPreflight: flags.skipPreflight === true,
-        verbose: flags.verbose === true,
-      });
-      if (outcome.kind === "cancelled") session.notice("cancelled; nothing was run");
-    }),
-  );
+  await inWorkspace(io, flags, async (session) => {
+    const outcome = await deployRun(session, {
+      ...(flags.service === undefined ? {} : { service: flags.service }),
+      force: flags.force === true,
+      resume: flags.resume === true,
+      skipPreflight: flags.skipPreflight === true,
+      verbose: flags.verbose === true,
+    });
+    if (outcome.kind === "cancelled") session.notice("cancelled; nothing was run");
+  });
 }
 
 interface PlanFlags extends WorkspaceFlags {
@@ -41,17 +39,15 @@ interface PlanFlags extends WorkspaceFlags {
 }
 
 export async function deployPlanCommand(flags: PlanFlags, io: CommandIo): Promise<void> {
-  await withErrors(io, flags, async () => {
-    const format = flags.format ?? "table";
-    if (format !== "table" && format !== "shell")
-      throw new CommandError(exitCodes.usage, `--format is table or shell, not "${format}"`);
-    await inWorkspace(io, flags, async (session) => {
-      const notice = flags.json === true ? undefined : defaultsNotice(session, flags.service);
-      if (notice !== undefined) session.notice(notice);
-      const view = viewPlan(session, flags.service);
-      if (flags.json === true) printJson(io, planJson(session, view));
-      else io.out(format === "shell" ? planShell(session, view) : planTable(session, view));
-    });
+  const format = flags.format ?? "table";
+  if (format !== "table" && format !== "shell")
+    throw new CommandError(exitCodes.usage, `--format is table or shell, not "${format}"`);
+  await inWorkspace(io, flags, async (session) => {
+    const notice = flags.json === true ? undefined : defaultsNotice(session, flags.service);
+    if (notice !== undefined) session.notice(notice);
+    const view = viewPlan(session, flags.service);
+    if (flags.json === true) printJson(io, planJson(session, view));
+    else io.out(format === "shell" ? planShell(session, view) : planTable(session, view));
   });
 }
 
@@ -60,25 +56,21 @@ interface StepFlags extends WorkspaceFlags {
 }
 
 export async function deployStepCommand(address: string, flags: StepFlags, io: CommandIo): Promise<void> {
-  await withErrors(io, flags, () =>
-    inWorkspace(io, flags, async (session) => {
-      if (flags.dryRun !== true) return runSingleStep(session, address);
-      const step = findStep(session, address);
-      const view = { address, type: step.body.type, cmd: step.shown, action_hash: step.fingerprint.hash };
-      if (flags.json === true) printJson(io, view);
-      else io.out(`${address}\n  ${step.body.type}: ${step.shown}\n`);
-    }),
-  );
+  await inWorkspace(io, flags, async (session) => {
+    if (flags.dryRun !== true) return runSingleStep(session, address);
+    const step = findStep(session, address);
+    const view = { address, type: step.body.type, cmd: step.shown, action_hash: step.fingerprint.hash };
+    if (flags.json === true) printJson(io, view);
+    else io.out(`${address}\n  ${step.body.type}: ${step.shown}\n`);
+  });
 }
 
 export async function whyCommand(address: string, flags: WorkspaceFlags, io: CommandIo): Promise<void> {
-  await withErrors(io, flags, () =>
-    inWorkspace(io, flags, async (session) => {
-      const why = explainStep(session, address);
-      if (flags.json === true) printJson(io, why);
-      else io.out(formatWhy(why));
-    }),
-  );
+  await inWorkspace(io, flags, async (session) => {
+    const why = explainStep(session, address);
+    if (flags.json === true) printJson(io, why);
+    else io.out(formatWhy(why));
+  });
 }
 
 interface EjectFlags extends WorkspaceFlags {

@@ -6,9 +6,8 @@ import { parseParameters, runCommand } from "../../workspace/app/single.ts";
 import { validateWorkspace } from "../../workspace/app/validate.ts";
 import { commandIds } from "../../workspace/pipeline/commands.ts";
 import type { CommandIo } from "../io.ts";
-import { table } from "../output.ts";
+import { printJson, table } from "../output.ts";
 import { inWorkspace, type WorkspaceFlags } from "./host.ts";
-import { printJson, withErrors } from "./output.ts";
 
 export async function initCommand(
   folder: string | undefined,
@@ -22,32 +21,28 @@ export async function initCommand(
 }
 
 export async function validateCommand(flags: WorkspaceFlags, io: CommandIo): Promise<void> {
-  await withErrors(io, flags, () =>
-    inWorkspace(io, flags, async (session) => {
-      const summary = validateWorkspace(session);
-      if (flags.json === true) return printJson(io, summary);
-      for (const file of summary.inert) io.err(`${file}: has no phases; the built-in pipeline is used\n`);
-      io.out(`${session.workspace.project}: ${summary.services} services, ${summary.steps} steps, no mistakes\n`);
-    }),
-  );
+  await inWorkspace(io, flags, async (session) => {
+    const summary = validateWorkspace(session);
+    if (flags.json === true) return printJson(io, summary);
+    for (const file of summary.inert) io.err(`${file}: has no phases; the built-in pipeline is used\n`);
+    io.out(`${session.workspace.project}: ${summary.services} services, ${summary.steps} steps, no mistakes\n`);
+  });
 }
 
 export async function commandListCommand(flags: WorkspaceFlags, io: CommandIo): Promise<void> {
-  await withErrors(io, flags, () =>
-    inWorkspace(io, flags, async ({ workspace }) => {
-      const rows = commandIds(workspace.commands).map((id) => {
-        const command = workspace.commands.get(id) ?? workspace.commands.get(id.slice(0, id.lastIndexOf(".")));
-        return { id, type: command?.type ?? "", description: command?.description ?? "" };
-      });
-      if (flags.json === true) return printJson(io, { commands: rows });
-      io.out(
-        table(
-          ["COMMAND", "TYPE", "DESCRIPTION"],
-          rows.map((row) => [row.id, row.type, row.description]),
-        ),
-      );
-    }),
-  );
+  await inWorkspace(io, flags, async ({ workspace }) => {
+    const rows = commandIds(workspace.commands).map((id) => {
+      const command = workspace.commands.get(id) ?? workspace.commands.get(id.slice(0, id.lastIndexOf(".")));
+      return { id, type: command?.type ?? "", description: command?.description ?? "" };
+    });
+    if (flags.json === true) return printJson(io, { commands: rows });
+    io.out(
+      table(
+        ["COMMAND", "TYPE", "DESCRIPTION"],
+        rows.map((row) => [row.id, row.type, row.description]),
+      ),
+    );
+  });
 }
 
 export async function commandRunCommand(

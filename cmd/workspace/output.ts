@@ -1,7 +1,5 @@
-import { NopsError } from "../../model/errors.ts";
 import type { EventSink } from "../../workspace/run/events.ts";
 import { formatEvent } from "../../workspace/run/format.ts";
-import { CommandError, exitCodeOf } from "../exit-codes.ts";
 import type { CommandIo } from "../io.ts";
 import { printable } from "../output.ts";
 
@@ -27,21 +25,4 @@ export function eventSink(io: CommandIo, flags: OutputFlags): EventSink {
       (toOut ? io.out : io.err)(`${line}\n`);
     }
   };
-}
-
-/** Prints data as one JSON document. */
-export function printJson(io: CommandIo, value: unknown): void {
-  io.out(`${JSON.stringify(value, null, 2)}\n`);
-}
-
-/** With `--json` an error is an envelope on stderr; without, the program prints it as always. */
-export async function withErrors(io: CommandIo, flags: OutputFlags, work: () => Promise<void>): Promise<void> {
-  try {
-    await work();
-  } catch (error) {
-    if (flags.json !== true || !(error instanceof NopsError) || error instanceof CommandError) throw error;
-    const hint = error.hint === undefined ? {} : { hint: error.hint };
-    io.err(`${JSON.stringify({ error: { code: error.code, message: error.message, ...hint } })}\n`);
-    throw new CommandError(exitCodeOf(error), "");
-  }
 }

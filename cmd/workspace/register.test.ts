@@ -1,48 +1,13 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { Command, CommanderError } from "commander";
 import { describe, expect, it } from "vitest";
+import { commandLine, type Ran } from "../../testkit/command-line.ts";
 import { testWorkspace } from "../../testkit/workspace.ts";
 import { pipeline, shellStep, twoServices } from "../../testkit/workspace-steps.ts";
-import { exitCodeOf } from "../exit-codes.ts";
-import type { CommandIo } from "../io.ts";
-import { systemClock, systemRandom } from "../system-clock.ts";
-import { registerWorkspaceCommands } from "./register.ts";
 
-interface Ran {
-  readonly code: number;
-  readonly out: string;
-  readonly err: string;
-}
-
-/** One command line, as the program runs it. */
-async function nops(folder: string, args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ran> {
-  const text = { out: "", err: "" };
-  const adder = (stream: "out" | "err") => (more: string) => {
-    text[stream] += more;
-  };
-  const io: CommandIo = {
-    out: adder("out"),
-    err: adder("err"),
-    environment: { PATH: process.env.PATH, NOMAD_ADDR: "http://127.0.0.1:1", ...env },
-    workingDirectory: folder,
-    interactive: false,
-    colour: { out: false, err: false },
-    confirm: async () => false,
-    interrupted: new AbortController().signal,
-    clock: systemClock,
-    random: systemRandom,
-  };
-  const program = new Command("nops").exitOverride().configureOutput({ writeOut: io.out, writeErr: io.err });
-  registerWorkspaceCommands(program, io);
-  try {
-    await program.parseAsync([...args], { from: "user" });
-    return { code: 0, ...text };
-  } catch (error) {
-    if (error instanceof CommanderError) return { code: error.exitCode === 0 ? 0 : 2, ...text };
-    return { code: exitCodeOf(error), out: text.out, err: `${text.err}${error instanceof Error ? error.message : ""}` };
-  }
-}
+/** One command line in a folder, as the program runs it. */
+const nops = (folder: string, args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ran> =>
+  commandLine(args, { folder, env });
 
 describe("deploy run", () => {
   it("ends with 0, says what it did, and says so when there is nothing to do", async () => {
@@ -191,6 +156,25 @@ describe("other commands", () => {
       pending: { operations: [{ kind: "deploy", services: ["b"] }] },
     });
     expect((await nops(root, ["services", "enable"])).code).toBe(2);
+  });
+  it("status says how the deploy stands, which step failed and what to do, as text and as JSON", async () => {
+    const gate = pipeline("p", "      - {name: gate, type: shell, cmd: 'test -e open'}\n");
+    const { root, write } = testWorkspace({ "workspace/deploy.yml": gate });
+    expect((await nops(root, ["status"])).out).toContain("! deploy: never run / Run: nops deploy run\n");
+    await nops(root, ["deploy", "run", "-y"]);
+    for (const section of [[], ["apps"], ["deploy"]]) {
+      const { out } = await nops(root, ["status", ...section]);
+      expect(out).toMatch(/^! deploy: failed \S+Z in p\/gate \/ Run: nops deploy run --resume\n/);
+    }
+    const { deploy } = JSON.parse((await nops(root, ["status", "--json"])).out);
+    expect(deploy).toMatchObject({ status: "failed", failed_steps: ["p/gate"], run: "nops deploy run --resume", pid: null });
+    write({ open: "" });
+    await nops(root, ["deploy", "run", "-y", "--resume"]);
+    expect((await nops(root, ["status"])).out).toMatch(/^deploy: complete \S+Z\n/);
+    expect(JSON.parse((await nops(root, ["status", "deploy", "--json"])).out).deploy).toMatchObject({
+      status: "complete",
+      run: null,
+    });
   });
   it("snapshots are made, listed, restored and removed", async () => {
     const { root } = testWorkspace(twoServices);

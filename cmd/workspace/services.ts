@@ -1,29 +1,20 @@
 import { InvalidRequestError } from "../../model/errors.ts";
 import { listServices, previewToggle, type ToggleOutcome, toggleService } from "../../workspace/app/services.ts";
 import type { CommandIo } from "../io.ts";
-import { paintState, table } from "../output.ts";
+import { paintState, printJson, table } from "../output.ts";
 import { inWorkspace, type WorkspaceFlags } from "./host.ts";
-import { printJson, withErrors } from "./output.ts";
 
 export async function listCommand(flags: WorkspaceFlags, io: CommandIo): Promise<void> {
-  await withErrors(io, flags, () =>
-    inWorkspace(io, flags, async (session) => {
-      const services = listServices(session);
-      if (flags.json === true) return printJson(io, { services });
-      const rows = services.map((row) => [
-        row.name,
-        row.type,
-        row.enabled ? "yes" : "no",
-        row.required ? "yes" : "no",
-        row.status,
-      ]);
-      io.out(
-        table(["SERVICE", "TYPE", "ENABLED", "REQUIRED", "STATUS"], rows, (cell, column) =>
-          column === 4 ? paintState(io.colour.out, cell) : cell,
-        ),
-      );
-    }),
-  );
+  await inWorkspace(io, flags, async (session) => {
+    const services = listServices(session);
+    if (flags.json === true) return printJson(io, { services });
+    const rows = services.map((row) => [row.name, row.type, row.enabled ? "yes" : "no", row.required ? "yes" : "no", row.status]);
+    io.out(
+      table(["SERVICE", "TYPE", "ENABLED", "REQUIRED", "STATUS"], rows, (cell, column) =>
+        column === 4 ? paintState(io.colour.out, cell) : cell,
+      ),
+    );
+  });
 }
 
 interface ToggleFlags extends WorkspaceFlags {
@@ -38,19 +29,17 @@ export async function toggleCommand(
   flags: ToggleFlags,
   io: CommandIo,
 ): Promise<void> {
-  await withErrors(io, flags, () =>
-    inWorkspace(io, flags, async (session) => {
-      const service = name ?? (await choose(session, verb));
-      if (service === undefined) return;
-      const enabled = verb === "enable";
-      const outcome =
-        flags.printPlan === true
-          ? previewToggle(session, service, enabled)
-          : await toggleService(session, service, enabled, { apply: flags.apply === true, skipHooks: flags.skipHooks === true });
-      if (flags.json === true) return printJson(io, outcome);
-      io.err(describe(outcome, flags));
-    }),
-  );
+  await inWorkspace(io, flags, async (session) => {
+    const service = name ?? (await choose(session, verb));
+    if (service === undefined) return;
+    const enabled = verb === "enable";
+    const outcome =
+      flags.printPlan === true
+        ? previewToggle(session, service, enabled)
+        : await toggleService(session, service, enabled, { apply: flags.apply === true, skipHooks: flags.skipHooks === true });
+    if (flags.json === true) return printJson(io, outcome);
+    io.err(describe(outcome, flags));
+  });
 }
 
 type Session = Parameters<typeof toggleService>[0];

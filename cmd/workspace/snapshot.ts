@@ -1,31 +1,26 @@
 import { createSnapshot, removeSnapshot, restoreSnapshot, rollbackSnapshot } from "../../workspace/app/snapshot.ts";
 import { currentSnapshot, listSnapshots } from "../../workspace/app/snapshot-store.ts";
 import type { CommandIo } from "../io.ts";
-import { table } from "../output.ts";
+import { printJson, table } from "../output.ts";
 import { inWorkspace, type WorkspaceFlags } from "./host.ts";
-import { printJson, withErrors } from "./output.ts";
 
 export async function createCommand(name: string, flags: WorkspaceFlags, io: CommandIo): Promise<void> {
-  await withErrors(io, flags, () =>
-    inWorkspace(io, flags, async (session) => {
-      const manifest = await createSnapshot(session, name);
-      if (flags.json === true) printJson(io, manifest);
-      else io.err(`snapshot "${name}" created\n`);
-    }),
-  );
+  await inWorkspace(io, flags, async (session) => {
+    const manifest = await createSnapshot(session, name);
+    if (flags.json === true) printJson(io, manifest);
+    else io.err(`snapshot "${name}" created\n`);
+  });
 }
 
 export async function listCommand(flags: WorkspaceFlags, io: CommandIo): Promise<void> {
-  await withErrors(io, flags, () =>
-    inWorkspace(io, flags, async (session) => {
-      const snapshots = listSnapshots(session.host.root);
-      const current = currentSnapshot(session.host.root)?.name;
-      if (flags.json === true) return printJson(io, { snapshots, current: current ?? null });
-      if (snapshots.length === 0) return io.err("no snapshots\n");
-      const rows = snapshots.map((one) => [one.name, one.created_at, one.name === current ? "restored last" : ""]);
-      io.out(table(["SNAPSHOT", "CREATED AT", ""], rows));
-    }),
-  );
+  await inWorkspace(io, flags, async (session) => {
+    const snapshots = listSnapshots(session.host.root);
+    const current = currentSnapshot(session.host.root)?.name;
+    if (flags.json === true) return printJson(io, { snapshots, current: current ?? null });
+    if (snapshots.length === 0) return io.err("no snapshots\n");
+    const rows = snapshots.map((one) => [one.name, one.created_at, one.name === current ? "restored last" : ""]);
+    io.out(table(["SNAPSHOT", "CREATED AT", ""], rows));
+  });
 }
 
 export async function restoreCommand(name: string, flags: WorkspaceFlags, io: CommandIo): Promise<void> {

@@ -1,23 +1,21 @@
 import { clearState, repairState } from "../../workspace/app/state.ts";
 import { paths } from "../../workspace/config/paths.ts";
 import type { CommandIo } from "../io.ts";
+import { printJson } from "../output.ts";
 import { inWorkspace, type WorkspaceFlags } from "./host.ts";
-import { printJson, withErrors } from "./output.ts";
 
 const nothing = `there is no deploy state yet (${paths.state}); \`nops deploy run\` makes it\n`;
 
 export async function showCommand(flags: WorkspaceFlags, io: CommandIo): Promise<void> {
-  await withErrors(io, flags, () =>
-    inWorkspace(io, flags, async (session) => {
-      const text = session.store.text();
-      if (text === undefined) return flags.json === true ? printJson(io, null) : io.err(nothing);
-      if (flags.json === true) printJson(io, session.store.load());
-      else {
-        session.store.load();
-        io.out(text);
-      }
-    }),
-  );
+  await inWorkspace(io, flags, async (session) => {
+    const text = session.store.text();
+    if (text === undefined) return flags.json === true ? printJson(io, null) : io.err(nothing);
+    if (flags.json === true) printJson(io, session.store.load());
+    else {
+      session.store.load();
+      io.out(text);
+    }
+  });
 }
 
 export async function clearCommand(flags: WorkspaceFlags, io: CommandIo): Promise<void> {

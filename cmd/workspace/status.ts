@@ -1,4 +1,6 @@
 import { InvalidRequestError } from "../../model/errors.ts";
+import type { Json } from "../../model/nomad.ts";
+import { deployStanding, standingJson, standingLine } from "../../workspace/app/standing.ts";
 import {
   daemonStatus,
   deployStatus,
@@ -10,11 +12,11 @@ import {
   stepStatus,
 } from "../../workspace/app/status.ts";
 import type { CommandIo } from "../io.ts";
-import { paintState, table } from "../output.ts";
+import { paintState, printJson, table } from "../output.ts";
 import { inWorkspace, type WorkspaceFlags } from "./host.ts";
-import { printJson, withErrors } from "./output.ts";
 
 type Session = Parameters<typeof serviceStatus>[0];
+type Journal = Parameters<typeof pendingBanner>[0];
 
 const types: Readonly<Record<string, readonly ServiceStatusRow["type"][]>> = {
   apps: ["app"],
@@ -29,30 +31,42 @@ export async function statusCommand(
   flags: WorkspaceFlags,
   io: CommandIo,
 ): Promise<void> {
-  await withErrors(io, flags, () =>
-    inWorkspace(io, flags, async (session) => {
-      const known = section === undefined || section === "deploy" || section === "daemons" || Object.hasOwn(types, section);
-      if (!known)
-        throw new InvalidRequestError(`status takes apps, tools, infra, deploy or daemons, not "${section}"`, {
-          code: "unknown_section",
-        });
-      const journal = session.store.load();
-      if (flags.json !== true) {
-        for (const line of [...pendingBanner(journal), ...restoredBanner(session, journal)]) io.out(`${line}\n`);
-      }
-      if (section === "daemons") return showDaemons(session, flags, io);
-      if (section === "deploy") return showDeploy(session, service, flags, io);
-      const rows = await serviceStatus(session, section === undefined ? ["app", "tool", "infra"] : (types[section] ?? []));
-      if (flags.json === true) return printJson(io, { pending: pendingJson(journal.pending), services: rows });
-      io.out(
-        table(
-          ["SERVICE", "TYPE", "ENABLED", "DEPLOY", "NOMAD"],
-          rows.map((row) => [row.service, row.type, row.enabled ? "yes" : "no", row.deploy, row.nomad]),
-          (cell, column) => (column >= 3 ? paintState(io.colour.out, cell) : cell),
-        ),
-      );
-    }),
-  );
+  await inWorkspace(io, flags, async (session) => {
+    const known = section === undefined || section === "deploy" || section === "daemons" || Object.hasOwn(types, section);
+    if (!known)
+      throw new InvalidRequestError(`status takes apps, tools, infra, deploy or daemons, not "${section}"`, {
+        code: "unknown_section",
+      });
+    const journal = session.store.load();
+    if (flags.json !== true) {
+      for (const line of banner(session, journal, section)) io.out(`${line}\n`);
+    }
+    if (section === "daemons") return showDaemons(session, flags, io);
+    if (section === "deploy") return showDeploy(session, service, flags, io);
+    const rows = await serviceStatus(session, section === undefined ? ["app", "tool", "infra"] : (types[section] ?? []));
+    if (flags.json === true) return printJson(io, { ...deployFacts(session), services: rows });
+    io.out(
+      table(
+        ["SERVICE", "TYPE", "ENABLED", "DEPLOY", "NOMAD"],
+        rows.map((row) => [row.service, row.type, row.enabled ? "yes" : "no", row.deploy, row.nomad]),
+        (cell, column) => (column >= 3 ? paintState(io.colour.out, cell) : cell),
+      ),
+    );
+  });
+}
+
+/** What stands above every section: how the deploy stands, what is pending, whence the journal came. */
+function banner(session: Session, journal: Journal, section: string | undefined): readonly string[] {
+  const pending = pendingBanner(journal);
+  const standing = deployStanding(session);
+  // What is pending says already why the deploy is not what the configuration wants.
+  const isTold = standing.status === "outdated" && pending.length > 0;
+  const own = section === "daemons" || isTold ? [] : [standingLine(standing)];
+  return [...own, ...pending, ...restoredBanner(session, journal)];
+}
+
+function deployFacts(session: Session): { readonly deploy: Json; readonly pending: Json } {
+  return { deploy: standingJson(deployStanding(session)), pending: pendingJson(session.store.load().pending) };
 }
 
 async function showDaemons(session: Session, flags: WorkspaceFlags, io: CommandIo): Promise<void> {
@@ -66,7 +80,7 @@ async function showDaemons(session: Session, flags: WorkspaceFlags, io: CommandI
 async function showDeploy(session: Session, service: string | undefined, flags: WorkspaceFlags, io: CommandIo): Promise<void> {
   if (service === undefined) {
     const scopes = deployStatus(session);
-    if (flags.json === true) return printJson(io, { pending: pendingJson(session.store.load().pending), scopes });
+    if (flags.json === true) return printJson(io, { ...deployFacts(session), scopes });
     const rows = scopes.map((row) => [row.scope, row.status, row.last_run, row.deployed_at]);
     return io.out(table(["SCOPE", "STATUS", "LAST RUN", "DEPLOYED AT"], rows));
   }

@@ -115,10 +115,15 @@ async function underLock(session: Session, deploy: DeployPlan, options: DeployOp
     deploy: { plan: deploy, decisions: effective, recorder, forcedAt },
   });
   const unsaved = recorder.failure();
-  if (!result.ok) throw unsaved === undefined ? pipelineError(result) : notSaved(`${pipelineError(result).message}; also,`);
+  if (!result.ok)
+    throw unsaved === undefined ? pipelineError(result, goOn(options)) : notSaved(`${pipelineError(result).message}; also,`);
   if (unsaved !== undefined) throw notSaved("deploy completed but");
   if (options.inner !== true) clearDone(session, deploy);
   return { kind: "deployed", counts: result.counts };
+}
+
+function goOn({ service }: DeployOptions): string {
+  return `once that is mended, \`nops deploy run${service === undefined ? "" : ` --service ${service}`} --resume\` goes on`;
 }
 
 function sayDecisions(session: Session, decisions: ReadonlyMap<string, Decision>): void {

@@ -79,6 +79,7 @@ describe("project locks", () => {
         order.push(`take ${name}`);
         return { held: true, lock: { release: () => void order.push(`release ${name}`) }, stalePid: undefined };
       },
+      holder: () => undefined,
     };
     await withLocks({ root: "/nowhere", lock }, bothLocks, nothing);
     expect(order).toEqual(["take deploy", "take snapshot", "release snapshot", "release deploy"]);

@@ -113,10 +113,9 @@ export async function preflight(session: Session, plan: ResolvedPlan): Promise<v
   await nomad.ping();
 }
 
-/** The error that ends a command whose pipeline failed; everything was said by its events. */
-export function pipelineError(result: RunResult): NopsError {
+/** The error that ends a command whose pipeline failed; everything was said by its events. `goOn` says how to go on. */
+export function pipelineError(result: RunResult, goOn?: string): NopsError {
   const message = result.interrupted ? "interrupted; what was done is recorded" : (result.error ?? "failed");
   if (result.refused !== undefined) return new RefusedError(message, { code: result.refused });
-  const hint = result.interrupted ? "`nops deploy run --resume` goes on" : undefined;
-  return new NopsError(message, { code: "pipeline_failed", ...(hint === undefined ? {} : { hint }) });
+  return new NopsError(message, { code: "pipeline_failed", ...(goOn === undefined ? {} : { hint: goOn }) });
 }

@@ -74,6 +74,7 @@ function counter(event: { readonly number?: number; readonly total: number }): s
   return event.number === undefined ? "" : `[${event.number}/${event.total}] `;
 }
 
+/** ISO 8601 in UTC as everywhere, without the fraction. */
 function shortTime(at: string): string {
-  return at.slice(2, 19).replace("T", " ");
+  return `${at.slice(0, 19)}Z`;
 }

@@ -1,0 +1,69 @@
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { commandLine } from "../testkit/command-line.ts";
+import { testWorkspace } from "../testkit/workspace.ts";
+import { twoServices } from "../testkit/workspace-steps.ts";
+
+afterEach(() => vi.unstubAllGlobals());
+
+const inWorkspace = new Set(["deploy", "status", "services", "validate", "snapshot"]);
+
+/** One of every kind of command, and of every kind of error. */
+const failing: readonly (readonly [string, readonly string[], number, string])[] = [
+  ["a server that is away", ["jobs"], 5, "unreachable"],
+  ["nothing that can be asked", ["approve", "web"], 5, "unreachable"],
+  ["a flag that is missing", ["pause", "web"], 2, "usage"],
+  ["an unknown flag", ["jobs", "--frce"], 2, "usage"],
+  ["an unknown choice", ["jobs", "--state", "bad"], 2, "usage"],
+  ["an unknown command", ["aprove", "x"], 2, "usage"],
+  ["a database that is not there", ["token", "list", "--data-dir", "/nowhere"], 4, "not_found"],
+  ["a folder that is not there", ["check", "/nowhere", "--offline"], 4, "not_found"],
+  ["a Nomad that is away", ["plan", "."], 5, "nomad_not_sent"],
+  ["no configuration", ["doctor"], 2, "invalid_configuration"],
+  ["a wrong section", ["status", "nothing"], 2, "unknown_section"],
+  ["an unknown service", ["deploy", "run", "--service", "none"], 2, "unknown_service"],
+  ["an unknown step", ["deploy", "why", "a/b/c"], 4, "unknown_step"],
+];
+
+describe.each(failing)("%s", (_, args, code, name) => {
+  const folder = (): string => (inWorkspace.has(args[0] ?? "") ? testWorkspace(twoServices).root : process.cwd());
+
+  it("is told with --json as one object at the end of stderr, in the shape of the API", async () => {
+    const ran = await commandLine([...args, "--json"], { folder: folder() });
+    expect(ran).toMatchObject({ code, out: "" });
+    const { error } = JSON.parse(ran.err.trim().split("\n").at(-1) ?? "") as { error: Record<string, unknown> };
+    expect(Object.keys(error)).toEqual(["code", "message", "hint"]);
+    expect(error.code).toBe(name);
+  });
+
+  it("is told without as text, once", async () => {
+    const ran = await commandLine(args, { folder: folder() });
+    expect(ran).toMatchObject({ code, out: "" });
+    expect(ran.err).toMatch(/^nops: ./m);
+    expect(ran.err).not.toContain('{"error"');
+    const lines = ran.err.trim().split("\n");
+    expect(new Set(lines).size).toBe(lines.length);
+  });
+});
+
+it("a refusal of the API keeps its code and its hint", async () => {
+  const body = { error: { code: "stale_approval", message: "git moved on", hint: "look again" } };
+  vi.stubGlobal("fetch", async () => new Response(JSON.stringify(body), { status: 409 }));
+  const ran = await commandLine(["reject", "01J0000000000000000000000A", "--json"]);
+  expect(ran.code).toBe(3);
+  expect(JSON.parse(ran.err)).toEqual(body);
+});
+
+it("a bug is told with its stack, also as JSON", async () => {
+  vi.stubGlobal("fetch", async () => Promise.resolve({ ok: true, text: () => Promise.reject(new RangeError("a bug")) }));
+  expect((await commandLine(["jobs"])).err).toMatch(/^nops: RangeError: a bug\n {4}at /);
+  expect(JSON.parse((await commandLine(["jobs", "--json"])).err)).toMatchObject({
+    error: { code: "internal", message: expect.stringContaining("at ") },
+  });
+});
+
+it("what was not understood names the help that explains it", async () => {
+  expect((await commandLine(["deploy", "run", "--frce"])).err).toBe(
+    "nops: unknown option '--frce'\n(Did you mean --force?)\nhint: nops deploy run --help\n",
+  );
+  expect((await commandLine(["deploy"])).err).toMatch(/^Usage: nops deploy/);
+});
