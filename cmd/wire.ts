@@ -235,7 +235,12 @@ async function startServer(parts: ServerParts, opened: (() => Promise<void> | vo
       anonymousRead: config.auth.anonymous_read,
     }),
     probes,
-    webhooks: createWebhooks(config, io, (repository) => operator.fetch(repository), secrets.onSecret),
+    webhooks: createWebhooks(
+      config,
+      io,
+      (repository, afterMs) => operator.fetch(repository, undefined, afterMs),
+      secrets.onSecret,
+    ),
     redact: (text) => redactor.text(text),
     reportError: (error, route) => log.error("a request failed", { error, route }),
     dashboardDir: dashboardFolder(),

@@ -28,7 +28,7 @@ export function createOperator(deps: OperatorDeps): Operator {
   return {
     start: () => run.start(),
     stop: (graceMs) => run.stop(graceMs),
-    fetch: (repository, accept) => run.fetch(repository, accept),
+    fetch: (repository, accept, afterMs) => run.fetch(repository, accept, afterMs),
     setMode: (mode) => run.setMode(mode),
     ...decisionsOf(parts.decisions),
     jobs: () => queries.jobs(),
@@ -108,7 +108,7 @@ class Run {
     await Promise.all(this.watches);
   }
 
-  fetch(repository: string | undefined, accept: Actor | undefined): void {
+  fetch(repository: string | undefined, accept: Actor | undefined, afterMs = 0): void {
     const names = this.deps.settings.repositories.map((each) => each.name);
     if (repository !== undefined && !names.includes(repository)) {
       throw new NotFoundError(`no repository is called ${repository}`, {
@@ -118,7 +118,7 @@ class Run {
     }
     for (const name of repository === undefined ? names : [repository]) {
       if (accept !== undefined) this.parts.source.accept(name, accept);
-      this.parts.loops.source.add(name, { priority: priorities.person });
+      this.parts.loops.source.add(name, { priority: priorities.person, afterMs });
     }
   }
 

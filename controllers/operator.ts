@@ -21,8 +21,11 @@ export interface Operator {
   start(): Promise<void>;
   /** Refuses new work, lets running passes end for up to `graceMs`, then aborts them. */
   stop(graceMs: number): Promise<void>;
-  /** Looks at a repository (or all) now. `accept`: a commit that loses most jobs may take effect (design D32). @throws NotFoundError */
-  fetch(repository?: string, accept?: Actor): void;
+  /**
+   * Looks at a repository (or all), after `afterMs` or at once. `accept`: a commit that loses most jobs may take effect (design D32).
+   * @throws NotFoundError
+   */
+  fetch(repository?: string, accept?: Actor, afterMs?: number): void;
   /** A person accepted a restored database, or the standby became the one. */
   setMode(mode: OperatorMode): void;
   /** @throws see `approval.ts`: RefusedError `stale_approval` when git or the live job moved, after that was recorded. */
