@@ -111,6 +111,12 @@ describe("charts/nops", () => {
       return jobFile.includes(`var.${name}`) ? `var.${name}` : (defaults.get(name) ?? `no default: ${name}`);
     });
 
+  it("takes the text of nops.yml as it is, whatever HCL would read into it", () => {
+    expect(read("charts/nops/templates/nops.nomad.tpl")).toContain(
+      '[[ var "config" . | replace "${" "$${" | replace "%{" "%%{" ]]',
+    );
+  });
+
   it("is the same job as deploy/nops.nomad.hcl", () => {
     expect(rendered.trim()).toBe(jobFile.slice(jobFile.indexOf('job "nops"')).trim());
   });

@@ -73,7 +73,7 @@ job [[ var "job_name" . | quote ]] {
 
       template {
         data        = <<-NOPS_CONFIG
-[[ var "config" . ]]
+[[ var "config" . | replace "${" "$${" | replace "%{" "%%{" ]]
 NOPS_CONFIG
         destination = "local/nops.yml"
       }
