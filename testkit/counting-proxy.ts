@@ -1,6 +1,5 @@
 /** A proxy in front of a Nomad that counts what is asked of it, by kind of call. Loopback only. */
-import { createServer, request as forward, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import { startProxy } from "./proxy.ts";
 
 export type CallKind = "list" | "parse" | "plan" | "register" | "read_job" | "health" | "event_stream" | "other";
 
@@ -37,24 +36,14 @@ export function kindOf(method: string, path: string): CallKind {
 /** @param target address of the Nomad behind it. */
 export async function startCountingProxy(target: string): Promise<CountingProxy> {
   const seen: { kind: CallKind; call: string }[] = [];
-  const server: Server = createServer((incoming, outgoing) => {
-    const path = (incoming.url ?? "/").replace(/\?.*$/, "");
-    seen.push({ kind: kindOf(incoming.method ?? "GET", path), call: `${incoming.method} ${incoming.url}` });
-    const upstream = forward(
-      new URL(incoming.url ?? "/", target),
-      { method: incoming.method ?? "GET", headers: incoming.headers },
-      (answer) => {
-        outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
-        answer.pipe(outgoing);
-      },
-    );
-    upstream.on("error", () => outgoing.destroy());
-    outgoing.on("close", () => upstream.destroy());
-    incoming.pipe(upstream);
+  const proxy = await startProxy(target, {
+    before: ({ method, path, url }) => {
+      seen.push({ kind: kindOf(method, path), call: `${method} ${url}` });
+      return undefined;
+    },
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
-    address: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    address: proxy.address,
     counts: () => {
       const counts: Record<CallKind, number> = {
         list: 0,
@@ -71,9 +60,6 @@ export async function startCountingProxy(target: string): Promise<CountingProxy>
     },
     calls: () => seen.map(({ call }) => call),
     reset: () => void seen.splice(0),
-    close: () => {
-      server.closeAllConnections();
-      return new Promise((resolve) => server.close(() => resolve()));
-    },
+    close: () => proxy.close(),
   };
 }

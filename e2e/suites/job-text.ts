@@ -67,6 +67,34 @@ ${keys(job.env ?? {})}
 `;
 }
 
+/** A managed batch job that runs `run` once; Nomad makes no deployment of its own for it. */
+export function batchJob(id: string, run: string, meta: Readonly<Record<string, string>> = {}): string {
+  return `job "${id}" {
+  type = "batch"
+
+  meta {
+${keys({ nops_managed: "true", nops_policy: "auto", ...meta })}
+  }
+
+  group "main" {
+    task "main" {
+      driver = "raw_exec"
+
+      config {
+        command = "/bin/sh"
+        args    = ["-c", ${JSON.stringify(run)}]
+      }
+
+      resources {
+        cpu    = 20
+        memory = 16
+      }
+    }
+  }
+}
+`;
+}
+
 /** A hook: a parameterized batch job that runs `run` once. */
 export function hookJob(id: string, run: string, timeout = "20s", namespace?: string): string {
   return `job "${id}" {

@@ -1,0 +1,172 @@
+/** Lives of one operator process over one data folder: every row of operator §15 is brought to its point, then all die at once. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import Database from "better-sqlite3";
+import type { DeploymentDetailJson, DeploymentJson } from "../../api/contract.ts";
+import { startHttpServer, type TestServer } from "../../testkit/http-server.ts";
+import { type CallMatcher, type NomadDoor, openNomadDoor } from "../../testkit/nomad-door.ts";
+import { type ServedNops, type ServingPlace, servingPlace } from "../../testkit/served-nops.ts";
+import { type StoreBolts, storeBolts } from "../../testkit/store-bolts.ts";
+import { type NomadCaller, nomadCaller } from "./nomad-caller.ts";
+
+/** A line of the table: where the process dies, and what the next one makes of it. */
+export interface RecoveryRow {
+  /** In the row's own words; absent when a row of the next death looks at the same job. */
+  readonly name?: string;
+  /** Committed at the beginning of the life that ends at the point. */
+  readonly files?: Readonly<Record<string, string>>;
+  /** Begins before the commit, and resolves when the process stands at the point. */
+  bring(world: RecoveryWorld): Promise<unknown>;
+  /** What the world does while nobody looks. */
+  meanwhile?(world: RecoveryWorld): Promise<unknown>;
+  /** In the next life. */
+  then?(world: RecoveryWorld): Promise<unknown>;
+}
+
+/** Nobody stands at a point for ever without the test telling at which. */
+const patienceMs = 40_000;
+
+export class RecoveryWorld {
+  readonly place: ServingPlace;
+  readonly door: NomadDoor;
+  readonly nomad: NomadCaller;
+  readonly databasePath: string;
+  readonly #dataDir: string;
+  readonly #receiver: TestServer;
+  #nops: ServedNops | undefined;
+  #bolts: StoreBolts | undefined;
+
+  private constructor(place: ServingPlace, door: NomadDoor, receiver: TestServer) {
+    this.place = place;
+    this.door = door;
+    this.nomad = nomadCaller(place.nomad);
+    this.#receiver = receiver;
+    this.#dataDir = join(place.folder, "data");
+    this.databasePath = join(this.#dataDir, "nops.db");
+  }
+
+  static async open(): Promise<RecoveryWorld> {
+    const place = await servingPlace({ nodes: [{ cpu: 10_000 }] });
+    const receiver = await startHttpServer((_request, response) => void response.end());
+    writeFileSync(join(place.folder, "receiver"), receiver.address);
+    writeFileSync(
+      join(place.folder, "nops.yml"),
+      JSON.stringify({ notifications: [{ type: "webhook", url_file: join(place.folder, "receiver") }] }),
+    );
+    return new RecoveryWorld(place, await openNomadDoor(place.nomad), receiver);
+  }
+
+  /** The process that lives now. */
+  get nops(): ServedNops {
+    if (this.#nops === undefined) throw new Error("no process lives");
+    return this.#nops;
+  }
+
+  /** Starts the next life, so much later than everybody else's clock says. */
+  async begin(laterMs = 0): Promise<void> {
+    const config = `--config=${join(this.place.folder, "nops.yml")}`;
+    const flags = [config, "--engine-concurrency=24", "--engine-apply-timeout=10m"];
+    this.#nops = await this.place.serveWith({ nomad: this.door.address, laterMs }, this.#dataDir, ...flags);
+    this.#bolts = storeBolts(this.databasePath);
+  }
+
+  /** Brings every row to its point, ends the process there, and lets the world go on. */
+  async die(rows: readonly RecoveryRow[]): Promise<void> {
+    const brought = rows.map((row) => inTime(row.bring(this), row.name ?? Object.keys(row.files ?? {}).join()));
+    const files = Object.assign({}, ...rows.map((row) => row.files ?? {})) as Record<string, string>;
+    if (Object.keys(files).length > 0) await this.place.repository.commit({ files });
+    await Promise.all(brought);
+    await this.nops.kill();
+    this.door.cutAll();
+    this.#bolts?.drawAll();
+    for (const row of rows) await row.meanwhile?.(this);
+  }
+
+  async close(): Promise<void> {
+    await this.place.close();
+    await this.door.close();
+    await this.#receiver.close();
+  }
+
+  /** A write that the store refuses until the process is dead; resolves when the process wanted to make it. */
+  bolt(name: string, before: string, when: string): Promise<unknown> {
+    if (this.#bolts === undefined) throw new Error("no database yet");
+    return this.#bolts.bolt(this.nops.process, name, before, when).reached;
+  }
+
+  /** As `bolt`, for any move of a job's deployment into a state. */
+  boltMove(job: string, to: string): Promise<unknown> {
+    return this.bolt(`${job} to ${to}`, "UPDATE OF state ON deployments", `NEW.job_id = '${job}' AND NEW.state = '${to}'`);
+  }
+
+  boltCreation(job: string): Promise<unknown> {
+    return this.bolt(`creation of ${job}`, "INSERT ON deployments", `NEW.job_id = '${job}'`);
+  }
+
+  deployment(job: string, satisfied: (row: DeploymentJson) => boolean): Promise<DeploymentJson> {
+    return this.nops.untilDeployment(job, satisfied);
+  }
+
+  async detail(job: string): Promise<DeploymentDetailJson> {
+    const { id } = await this.deployment(job, () => true);
+    return this.nops.get<DeploymentDetailJson>(`/api/v1/deployments/${id}`);
+  }
+
+  /** First column of every row that the database has. */
+  read<T>(query: string, ...values: readonly string[]): readonly T[] {
+    const database = new Database(this.databasePath, { readonly: true, timeout: 10_000 });
+    try {
+      return database.prepare(query).pluck().all(values) as T[];
+    } finally {
+      database.close();
+    }
+  }
+
+  /** What a receiver of notifications was told of a job, in all lives. */
+  notified(job: string): readonly string[] {
+    const told = this.#receiver.seen.map(({ body }) => JSON.parse(body) as { readonly job: string; readonly event: string });
+    return told.filter((each) => each.job === job).map((each) => each.event);
+  }
+
+  /** How often its spec was sent to be registered, in all lives. */
+  registers(job: string): number {
+    return this.door.count(registerOf(job));
+  }
+
+  /** Runs of a hook that Nomad has. */
+  async children(hook: string): Promise<readonly string[]> {
+    const jobs = await this.nomad<readonly { readonly ID: string; readonly ParentID: string }[]>("GET", `/v1/jobs?prefix=${hook}-`);
+    return jobs.filter((job) => job.ParentID !== "").map((job) => job.ID);
+  }
+
+  /** Somebody else changes a live job. */
+  async edit(job: string, priority: number): Promise<void> {
+    const live = await this.nomad<Record<string, unknown>>("GET", `/v1/job/${job}`);
+    await this.nomad("POST", "/v1/jobs", { Job: { ...live, Priority: priority } });
+  }
+}
+
+/** A register of one job. */
+export function registerOf(job: string): CallMatcher {
+  return ({ method, path, body }) =>
+    method === "PUT" && path === "/v1/jobs" && (JSON.parse(body) as { Job: { ID: string } }).Job.ID === job;
+}
+
+/** A call about any revision of a hook: `plan`, `dispatch`. */
+export function hookCall(hook: string, what: "plan" | "dispatch"): CallMatcher {
+  const pattern = new RegExp(`^/v1/job/${hook}-[0-9a-f]{8}/${what}$`);
+  return ({ method, path }) => method === "PUT" && pattern.test(path);
+}
+
+/** The stop of a hook's run. */
+export function stopOf(hook: string): CallMatcher {
+  return ({ method, path }) => method === "DELETE" && decodeURIComponent(path).startsWith(`/v1/job/${hook}-`);
+}
+
+function inTime<T>(reached: Promise<T>, name: string): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`nobody came to this point: ${name}`)), patienceMs);
+  });
+  return Promise.race([reached, late]).finally(() => clearTimeout(timer));
+}
