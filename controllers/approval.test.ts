@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { Redactor } from "../model/redact.ts";
 import { builtInDefaults } from "../model/settings.ts";
 import { ann, bob, endWorldsAfterEach, present, startWorld } from "../testkit/fakes/started-world.ts";
 import { key, service, type World } from "../testkit/fakes/world.ts";
@@ -167,6 +168,22 @@ describe("reject", () => {
     world.nomad.edit(key("web"), () => service("web", { image: "other:1" }));
     await world.clock.advance(2_000);
     expect(await world.latest("web")).toMatchObject({ state: "pending_approval" });
+  });
+
+  it("keeps every word of the comment, whatever the name that it stands behind", async () => {
+    const world = await startWorld({}, files());
+    const { id } = await waiting(world);
+    const moves: string[] = [];
+    const { move } = world.store;
+    Object.assign(world.store, {
+      move: (...args: Parameters<typeof move>) => {
+        moves.push(args[2].message);
+        return move(...args);
+      },
+    });
+    await world.operator.reject(id, "not today", { name: "bootstrap token", kind: "token", identity: "token:bootstrap" });
+    expect(moves.map((message) => new Redactor().text(message))).toEqual(moves);
+    expect(moves.at(-1)).toContain("not today");
   });
 
   it("works where approving is refused", async () => {

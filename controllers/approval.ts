@@ -61,7 +61,8 @@ export async function reject(id: string, comment: string | undefined, actor: Act
     throw new RefusedError(`deployment ${id} does not wait for approval: it is ${deployment.state}`, { code: "not_pending" });
   }
   const why = tidy(comment);
-  const message = why === undefined ? `rejected by ${actor.name}` : `rejected by ${actor.name}: ${why}`;
+  // No colon after a name: "bootstrap token: no" reads like a secret, and would be stored without its first word.
+  const message = why === undefined ? `rejected by ${actor.name}` : `rejected by ${actor.name} (${why})`;
   const decided = await deps.store.move(id, deployment.version, { trigger: "reject", reason: "rejected", message, actor });
   deps.wakes.moved(decided);
   return decided;

@@ -6,18 +6,19 @@ import Database from "better-sqlite3";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { StatusJson } from "../api/contract.ts";
 import { runNops } from "../testkit/nops-process.ts";
+import { DoorWorld, registerOf } from "./suites/door-world.ts";
 import { serviceJob } from "./suites/job-text.ts";
 import { applyRows, laterApplyRows, promotedRow } from "./suites/recovery-apply.rows.ts";
 import { hookRows, laterHookRows, waitedForRow } from "./suites/recovery-hooks.rows.ts";
+import { dieAt, type RecoveryRow } from "./suites/recovery-row.ts";
 import { waitingRows } from "./suites/recovery-waiting.rows.ts";
-import { type RecoveryRow, RecoveryWorld, registerOf } from "./suites/recovery-world.ts";
 
 const laterMs = 11 * 60_000;
 
-let world: RecoveryWorld;
+let world: DoorWorld;
 
 beforeAll(async () => {
-  world = await RecoveryWorld.open();
+  world = await DoorWorld.open();
   await world.begin();
 });
 
@@ -26,14 +27,14 @@ afterAll(() => world.close());
 function afterDeath(name: string, rows: readonly RecoveryRow[], nextLaterMs: number): void {
   describe(name, () => {
     beforeAll(async () => {
-      await world.die(rows);
-      await world.begin(nextLaterMs);
+      await dieAt(rows, world);
+      await world.begin({ laterMs: nextLaterMs });
     }, 90_000);
 
-    for (const { name: row, then } of rows) {
-      if (row !== undefined && then !== undefined)
+    for (const { name: row, after } of rows) {
+      if (row !== undefined && after !== undefined)
         it(row, async () => {
-          await then(world);
+          await after(world);
         });
     }
   });
@@ -46,7 +47,7 @@ afterDeath("a death after a promotion", [promotedRow()], laterMs);
 describe("two ticks overlapping", () => {
   it("two ticks overlapping: while a register is under way nothing else works on the job", async () => {
     const stop = world.door.stop("answer", registerOf("overlapped"));
-    await world.place.repository.commit({ files: { "overlapped.hcl": serviceJob({ id: "overlapped" }) } });
+    await world.commit({ "overlapped.hcl": serviceJob({ id: "overlapped" }) });
     await stop.reached;
     const { loops } = await world.nops.get<StatusJson>("/api/v1/status");
     for (let tick = 0; tick < 3; tick++) {

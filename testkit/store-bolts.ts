@@ -6,12 +6,16 @@
 import Database from "better-sqlite3";
 import type { NopsProcess } from "./nops-process.ts";
 
+export interface Bolt {
+  /** Resolves when the process ran against it. */
+  readonly reached: Promise<unknown>;
+  /** Lets such writes through again. */
+  draw(): void;
+}
+
 export interface StoreBolts {
-  /**
-   * Refuses a write. `before` is the beginning of a trigger (`UPDATE OF state ON deployments`), `when` its condition over NEW and OLD.
-   * Returns what resolves when the process ran against it.
-   */
-  bolt(process: NopsProcess, name: string, before: string, when: string): { readonly reached: Promise<unknown>; draw(): void };
+  /** Refuses a write. `before` is the beginning of a trigger (`UPDATE OF state ON deployments`), `when` its condition over NEW and OLD. */
+  bolt(process: NopsProcess, name: string, before: string, when: string): Bolt;
   drawAll(): void;
 }
 

@@ -2,13 +2,14 @@
 import { expect } from "vitest";
 import type { EventJson } from "../../api/contract.ts";
 import type { CallMatcher } from "../../testkit/nomad-door.ts";
+import { type DoorWorld, registerOf } from "./door-world.ts";
 import { batchJob, serviceJob } from "./job-text.ts";
-import { registerOf, type RecoveryRow, type RecoveryWorld } from "./recovery-world.ts";
+import type { RecoveryRow } from "./recovery-row.ts";
 
-const appliedIndex = (world: RecoveryWorld, job: string): readonly (number | null)[] =>
+const appliedIndex = (world: DoorWorld, job: string): readonly (number | null)[] =>
   world.read("SELECT applied_index FROM deployments WHERE job_id = ? ORDER BY id DESC LIMIT 1", job);
 
-async function version(world: RecoveryWorld, job: string): Promise<number> {
+async function version(world: DoorWorld, job: string): Promise<number> {
   return (await world.nomad<{ Version: number }>("GET", `/v1/job/${job}`)).Version;
 }
 
@@ -20,7 +21,7 @@ export const applyRows: readonly RecoveryRow[] = [
       await world.door.stop("request", registerOf("unregistered")).reached;
       await expect(version(world, "unregistered")).rejects.toThrow("404");
     },
-    then: async (world) => {
+    after: async (world) => {
       await world.deployment("unregistered", ({ state }) => state === "completed");
       expect(await version(world, "unregistered")).toBe(0);
     },
@@ -33,7 +34,7 @@ export const applyRows: readonly RecoveryRow[] = [
       expect(await version(world, "unrecorded")).toBe(0);
       expect(appliedIndex(world, "unrecorded")).toEqual([null]);
     },
-    then: async (world) => {
+    after: async (world) => {
       const done = await world.deployment("unrecorded", ({ state }) => state === "completed");
       expect(await world.nomad("GET", "/v1/job/unrecorded")).toMatchObject({ Version: 0, JobModifyIndex: done.applied_index });
       expect(world.registers("unrecorded")).toBe(1);
@@ -45,7 +46,7 @@ export const applyRows: readonly RecoveryRow[] = [
     files: { "edited.hcl": batchJob("edited", "sleep 86400") },
     bring: (world) => hasApplied(world, "edited"),
     meanwhile: (world) => world.edit("edited", 78),
-    then: async (world) => {
+    after: async (world) => {
       const failed = await world.deployment("edited", ({ state }) => state === "failed");
       const live = await world.nomad<{ Priority: number; JobModifyIndex: number }>("GET", "/v1/job/edited");
       expect(live.Priority).toBe(78);
@@ -76,7 +77,7 @@ function takenRow(): RecoveryRow {
       const { Job } = JSON.parse(sent) as { readonly Job: Record<string, unknown> };
       return world.nomad("POST", "/v1/jobs", { Job: { ...Job, Priority: 77 } });
     },
-    then: async (world) => {
+    after: async (world) => {
       const { events } = await world.nops.until<{ events: EventJson[] }>("/api/v1/events?job=taken", (page) =>
         page.events.some((event) => event.reason === "conflict"),
       );
@@ -93,16 +94,19 @@ function canaryJob(revision: "1" | "2"): string {
   return text.replace(/progress_deadline = "\w+"/, 'progress_deadline = "1h"');
 }
 
-const looksAt = (job: string): CallMatcher => ({ method, path }) => method === "GET" && path === `/v1/job/${job}/deployments`;
+const looksAt =
+  (job: string): CallMatcher =>
+  ({ method, path }) =>
+    method === "GET" && path === `/v1/job/${job}/deployments`;
 
 /** Looks at the health of a job since the death before this life. */
 function lookCounter(job: string) {
   let before = 0;
   return {
-    note: (world: RecoveryWorld) => {
+    note: (world: DoorWorld) => {
       before = world.door.count(looksAt(job));
     },
-    until: (world: RecoveryWorld, looks: number) =>
+    until: (world: DoorWorld, looks: number) =>
       world.nops.until("/api/v1/status", () => world.door.count(looksAt(job)) - before >= looks),
   };
 }
@@ -117,7 +121,7 @@ export const laterApplyRows: readonly RecoveryRow[] = [
       expect(appliedIndex(world, "healed")).toEqual([expect.any(Number)]);
     },
     meanwhile: (world) => isHealthy(world, "healed"),
-    then: async (world) => {
+    after: async (world) => {
       await world.deployment("healed", ({ state }) => state === "completed");
       expect(world.registers("healed")).toBe(1);
     },
@@ -126,7 +130,7 @@ export const laterApplyRows: readonly RecoveryRow[] = [
     name: "applying, applied index set, while waiting: the clock counts from the applying event",
     files: { "never-placed.hcl": serviceJob({ id: "never-placed", cpu: 90_000_000 }) },
     bring: (world) => hasApplied(world, "never-placed"),
-    then: async (world) => {
+    after: async (world) => {
       const failed = await world.deployment("never-placed", ({ state }) => state === "failed");
       expect(failed).toMatchObject({ reason: "health_timeout", error: expect.stringContaining("10m") });
     },
@@ -144,7 +148,7 @@ function promotionWaitRow(): RecoveryRow {
       await world.nops.until("/api/v1/status", () => world.notified("canary").length > 0);
     },
     meanwhile: async (world) => looks.note(world),
-    then: async (world) => {
+    after: async (world) => {
       await looks.until(world, 1);
       expect(await world.deployment("canary", () => true)).toMatchObject({ state: "applying", promoted_at: null });
       expect(world.notified("canary")).toEqual(["promotion_wait"]);
@@ -153,7 +157,7 @@ function promotionWaitRow(): RecoveryRow {
   };
 }
 
-async function awaitings(world: RecoveryWorld): Promise<number> {
+async function awaitings(world: DoorWorld): Promise<number> {
   return (await world.detail("canary")).events.filter((event) => event.reason === "awaiting_promotion").length;
 }
 
@@ -168,7 +172,7 @@ export function promotedRow(): RecoveryRow {
       await world.deployment("canary", ({ promoted_at }) => promoted_at !== null);
     },
     meanwhile: async (world) => looks.note(world),
-    then: async (world) => {
+    after: async (world) => {
       // The second look follows only where the first one did not end it.
       await looks.until(world, 2);
       expect(await world.deployment("canary", () => true)).toMatchObject({ state: "applying" });
@@ -177,11 +181,11 @@ export function promotedRow(): RecoveryRow {
   };
 }
 
-function hasApplied(world: RecoveryWorld, job: string): Promise<unknown> {
+function hasApplied(world: DoorWorld, job: string): Promise<unknown> {
   return world.deployment(job, (row) => row.state === "applying" && row.applied_index !== null);
 }
 
-async function isHealthy(world: RecoveryWorld, job: string): Promise<void> {
+async function isHealthy(world: DoorWorld, job: string): Promise<void> {
   const query = `/v1/job/${job}/deployments`;
   let index = 0;
   for (;;) {

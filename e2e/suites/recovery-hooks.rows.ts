@@ -1,8 +1,9 @@
 /** Rows of operator §15 about hooks. */
 import { expect } from "vitest";
 import type { JobJson } from "../../api/contract.ts";
+import { type DoorWorld, hookCall, stopOf } from "./door-world.ts";
 import { hookJob, serviceJob } from "./job-text.ts";
-import { hookCall, type RecoveryRow, type RecoveryWorld, stopOf } from "./recovery-world.ts";
+import type { RecoveryRow } from "./recovery-row.ts";
 
 /** A job with one hook of its own, so that what is stopped belongs to one row. */
 function hooked(job: string, phase: "pre" | "post", run = "true", timeout = "10m"): Readonly<Record<string, string>> {
@@ -12,14 +13,14 @@ function hooked(job: string, phase: "pre" | "post", run = "true", timeout = "10m
   };
 }
 
-const runStates = (world: RecoveryWorld, job: string): readonly string[] =>
+const runStates = (world: DoorWorld, job: string): readonly string[] =>
   world.read(
     "SELECT r.state || iif(r.dispatched_job_id IS NULL, '', ' with id') FROM hook_runs r JOIN deployments d ON d.id = r.deployment_id WHERE d.job_id = ?",
     job,
   );
 
 /** It ended well, and its hook ran once. */
-async function completedWithOneRun(world: RecoveryWorld, job: string): Promise<void> {
+async function completedWithOneRun(world: DoorWorld, job: string): Promise<void> {
   await world.deployment(job, ({ state }) => state === "completed");
   expect(runStates(world, job)).toEqual(["succeeded with id"]);
   expect(await world.children(`${job}-hook`)).toHaveLength(1);
@@ -35,7 +36,7 @@ function noRunRow(job: string, phase: "pre" | "post"): RecoveryRow {
       expect(runStates(world, job)).toEqual([]);
       expect(await world.children(`${job}-hook`)).toEqual([]);
     },
-    then: (world) => completedWithOneRun(world, job),
+    after: (world) => completedWithOneRun(world, job),
   };
 }
 
@@ -45,10 +46,10 @@ function endedRow(job: string, phase: "pre" | "post", next: string): RecoveryRow
     files: hooked(job, phase),
     bring: async (world) => {
       // The run's end and the deployment's move are two writes with no call between them.
-      await world.boltMove(job, next);
+      await world.boltMove(job, next).reached;
       expect(runStates(world, job)).toEqual(["succeeded with id"]);
     },
-    then: (world) => completedWithOneRun(world, job),
+    after: (world) => completedWithOneRun(world, job),
   };
 }
 
@@ -61,11 +62,11 @@ export const hookRows: readonly RecoveryRow[] = [
     bring: async (world) => {
       // The row's birth and its mark are two writes with no call between them.
       const condition = "NEW.state = 'running' AND (SELECT job_id FROM deployments WHERE id = NEW.deployment_id) = 'unmarked'";
-      await world.bolt("mark of unmarked", "UPDATE OF state ON hook_runs", condition);
+      await world.bolt("mark of unmarked", "UPDATE OF state ON hook_runs", condition).reached;
       expect(runStates(world, "unmarked")).toEqual(["dispatching"]);
       expect(world.door.count(hookCall("unmarked-hook", "dispatch"))).toBe(0);
     },
-    then: (world) => completedWithOneRun(world, "unmarked"),
+    after: (world) => completedWithOneRun(world, "unmarked"),
   },
   {
     name: "run `running`, no dispatched ID, around the dispatch: adopts by token what had begun",
@@ -75,7 +76,7 @@ export const hookRows: readonly RecoveryRow[] = [
       expect(runStates(world, "answered-late")).toEqual(["running"]);
       expect(await world.children("answered-late-hook")).toHaveLength(1);
     },
-    then: async (world) => {
+    after: async (world) => {
       await completedWithOneRun(world, "answered-late");
       expect(world.door.count(hookCall("answered-late-hook", "dispatch"))).toBe(1);
     },
@@ -95,7 +96,7 @@ export const hookRows: readonly RecoveryRow[] = [
       await world.door.stop("answer", stopOf("stopped-late-hook")).reached;
       expect(runStates(world, "stopped-late")).toEqual(["running with id"]);
     },
-    then: async (world) => {
+    after: async (world) => {
       const failed = await world.deployment("stopped-late", ({ state }) => state === "failed");
       expect(failed).toMatchObject({ reason: "hook_timed_out" });
       expect(runStates(world, "stopped-late")).toEqual(["timed_out with id"]);
@@ -106,7 +107,7 @@ export const hookRows: readonly RecoveryRow[] = [
     name: "run `running` with ID, while waiting: waits on it",
     files: hooked("long-run", "pre", "sleep 4"),
     bring: (world) => hasBegun(world, "long-run"),
-    then: async (world) => {
+    after: async (world) => {
       await completedWithOneRun(world, "long-run");
       expect(world.door.count(hookCall("long-run-hook", "dispatch"))).toBe(1);
     },
@@ -126,7 +127,7 @@ export const laterHookRows: readonly RecoveryRow[] = [
         () => world.read<string | null>(since, "never-arrived")[0] != null,
       );
     },
-    then: async (world) => {
+    after: async (world) => {
       const failed = await world.deployment("never-arrived", ({ state }) => state === "failed");
       expect(failed).toMatchObject({ reason: "hook_unknown", error: expect.stringContaining("nops hook resolve") });
       expect(world.door.count(hookCall("never-arrived-hook", "dispatch"))).toBe(1);
@@ -138,7 +139,7 @@ export const laterHookRows: readonly RecoveryRow[] = [
     name: "run `running` with ID, while waiting: its deadline counts from started_at",
     files: hooked("endless", "pre", "sleep 86400", "10m"),
     bring: (world) => hasBegun(world, "endless"),
-    then: async (world) => {
+    after: async (world) => {
       const failed = await world.deployment("endless", ({ state }) => state === "failed");
       expect(failed).toMatchObject({ reason: "hook_timed_out" });
       const [child = ""] = await world.children("endless-hook");
@@ -147,13 +148,13 @@ export const laterHookRows: readonly RecoveryRow[] = [
   },
 ];
 
-function hasBegun(world: RecoveryWorld, job: string): Promise<unknown> {
+function hasBegun(world: DoorWorld, job: string): Promise<unknown> {
   return world.nops.until("/api/v1/status", () => runStates(world, job)[0] === "running with id");
 }
 
 /** Beside a recovery that takes long, everything else goes on. */
-export async function startupDoesNotBlock(world: RecoveryWorld): Promise<void> {
-  await world.place.repository.commit({ files: { "beside.hcl": serviceJob({ id: "beside" }) } });
+export async function startupDoesNotBlock(world: DoorWorld): Promise<void> {
+  await world.commit({ "beside.hcl": serviceJob({ id: "beside" }) });
   await world.deployment("beside", ({ state }) => state === "completed");
   expect(runStates(world, "waited-for")).toEqual(["running with id"]);
   expect(await world.deployment("waited-for", () => true)).toMatchObject({ state: "pre_hook" });
@@ -163,5 +164,5 @@ export const waitedForRow: RecoveryRow = {
   name: "Startup does not block on recovery: a hook that takes minutes is waited for, beside a commit that is deployed",
   files: hooked("waited-for", "pre", "sleep 86400", "2h"),
   bring: (world) => hasBegun(world, "waited-for"),
-  then: startupDoesNotBlock,
+  after: startupDoesNotBlock,
 };

@@ -2,8 +2,9 @@
 import { expect } from "vitest";
 import type { DeploymentJson, EventJson } from "../../api/contract.ts";
 import { systemClock } from "../../cmd/system-clock.ts";
+import type { DoorWorld } from "./door-world.ts";
 import { serviceJob } from "./job-text.ts";
-import type { RecoveryRow, RecoveryWorld } from "./recovery-world.ts";
+import type { RecoveryRow } from "./recovery-row.ts";
 
 const asked = { nops_policy: "approval" };
 
@@ -12,8 +13,8 @@ export const waitingRows: readonly RecoveryRow[] = [
     name: "detected, before start: routed as usual",
     files: { "unstarted.hcl": serviceJob({ id: "unstarted" }) },
     // Creation and start are two writes with no call between them.
-    bring: (world) => world.boltMove("unstarted", "applying"),
-    then: async (world) => {
+    bring: (world) => world.boltMove("unstarted", "applying").reached,
+    after: async (world) => {
       const { events } = await world.detail("unstarted");
       const done = await world.deployment("unstarted", ({ state }) => state === "completed");
       expect(events.some((event) => event.to === "detected" && event.deployment_id === done.id)).toBe(true);
@@ -25,14 +26,14 @@ export const waitingRows: readonly RecoveryRow[] = [
     files: { "unstarted-paused.hcl": serviceJob({ id: "unstarted-paused" }) },
     bring: async (world) => {
       const job = "unstarted-paused";
-      const start = world.boltMove(job, "applying");
+      const start = world.boltMove(job, "applying").reached;
       // The pause is stored, and the process dies before it could supersede what was waiting.
-      const end = world.boltMove(job, "superseded");
+      const end = world.boltMove(job, "superseded").reached;
       await start;
       await world.nops.post(`/api/v1/jobs/default/${job}/pause`, { reason: "freeze" });
       await end;
     },
-    then: async (world) => {
+    after: async (world) => {
       const held = await world.deployment("unstarted-paused", ({ state }) => state === "superseded");
       expect(held).toMatchObject({ reason: "superseded_held" });
       expect(world.registers("unstarted-paused")).toBe(0);
@@ -42,7 +43,7 @@ export const waitingRows: readonly RecoveryRow[] = [
     name: "pending_approval, any time: waits for a person, who may approve at once",
     files: { "asked.hcl": serviceJob({ id: "asked", meta: asked }) },
     bring: (world) => world.deployment("asked", ({ state }) => state === "pending_approval"),
-    then: async (world) => {
+    after: async (world) => {
       const pending = await world.deployment("asked", () => true);
       expect(pending.state).toBe("pending_approval");
       expect(world.registers("asked")).toBe(0);
@@ -61,12 +62,12 @@ function retryRow(): RecoveryRow {
     bring: async (world) => {
       const { id } = await world.deployment("refused", ({ state }) => state === "pending_approval");
       await world.nops.post(`/api/v1/deployments/${id}/reject`, { comment: "not today" });
-      const creation = world.boltCreation("refused");
+      const creation = world.boltCreation("refused").reached;
       await world.nops.status("POST", `/api/v1/deployments/${id}/retry`, {});
       await creation;
       expect(world.read("SELECT retried_at FROM deployments WHERE job_id = 'refused'")).toEqual([expect.any(String)]);
     },
-    then: async (world) => {
+    after: async (world) => {
       const successor = await world.deployment("refused", ({ retry_of }) => retry_of !== null);
       expect(successor).toMatchObject({ state: "pending_approval" });
       expect(world.read("SELECT id FROM deployments WHERE job_id = 'refused'")).toEqual([successor.retry_of, successor.id]);
@@ -87,7 +88,7 @@ function liftRows(): readonly RecoveryRow[] {
       name: "Deploy now row, before the cycle: the next detection cycle uses it",
       files: { "lifted.hcl": serviceJob({ id: "lifted", meta }) },
       bring: (world) => liftAndStop(world, "lifted"),
-      then: async (world) => {
+      after: async (world) => {
         const done = await world.deployment("lifted", ({ state }) => state === "completed");
         expect(done.window_lifted_by).toBe("bootstrap token");
         expect(liftsOf(world, "lifted")).toEqual([]);
@@ -101,10 +102,9 @@ function liftRows(): readonly RecoveryRow[] {
         world.place.repository.commit({
           files: { "lifted-for-nothing.hcl": serviceJob({ id: "lifted-for-nothing", meta, count: 2 }) },
         }),
-      then: async (world) => {
-        const { events } = await world.nops.until<{ events: EventJson[] }>(
-          "/api/v1/events?job=lifted-for-nothing",
-          (page) => page.events.some(({ kind }) => kind.includes("lift") && kind.includes("drop")),
+      after: async (world) => {
+        const { events } = await world.nops.until<{ events: EventJson[] }>("/api/v1/events?job=lifted-for-nothing", (page) =>
+          page.events.some(({ kind }) => kind.includes("lift") && kind.includes("drop")),
         );
         expect(events.length).toBeGreaterThan(0);
         expect(liftsOf(world, "lifted-for-nothing")).toEqual([]);
@@ -117,15 +117,14 @@ function liftRows(): readonly RecoveryRow[] {
   ];
 }
 
-const liftsOf = (world: RecoveryWorld, job: string): readonly string[] =>
+const liftsOf = (world: DoorWorld, job: string): readonly string[] =>
   world.read("SELECT spec_hash FROM window_lifts WHERE job_id = ?", job);
 
 /** The request is stored, and the process dies before it could make the deployment. */
-async function liftAndStop(world: RecoveryWorld, job: string): Promise<void> {
-  const creation = world.boltCreation(job);
-  const { jobs } = await world.nops.until<{ jobs: { job: string; sync: string; spec_hash: string }[] }>(
-    "/api/v1/jobs",
-    (page) => page.jobs.some((each) => each.job === job && each.sync === "held"),
+async function liftAndStop(world: DoorWorld, job: string): Promise<void> {
+  const creation = world.boltCreation(job).reached;
+  const { jobs } = await world.nops.until<{ jobs: { job: string; sync: string; spec_hash: string }[] }>("/api/v1/jobs", (page) =>
+    page.jobs.some((each) => each.job === job && each.sync === "held"),
   );
   const spec_hash = jobs.find((each) => each.job === job)?.spec_hash;
   await world.nops.status("POST", `/api/v1/jobs/default/${job}/deploy-now`, { spec_hash });

@@ -1,4 +1,4 @@
-/** Lives of one operator process over one data folder: every row of operator §15 is brought to its point, then all die at once. */
+/** Lives of one operator process over one data folder, behind a door through which its calls to Nomad go. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import Database from "better-sqlite3";
@@ -6,33 +6,24 @@ import type { DeploymentDetailJson, DeploymentJson } from "../../api/contract.ts
 import { startHttpServer, type TestServer } from "../../testkit/http-server.ts";
 import { type CallMatcher, type NomadDoor, openNomadDoor } from "../../testkit/nomad-door.ts";
 import { type ServedNops, type ServingPlace, servingPlace } from "../../testkit/served-nops.ts";
-import { type StoreBolts, storeBolts } from "../../testkit/store-bolts.ts";
+import { type Bolt, type StoreBolts, storeBolts } from "../../testkit/store-bolts.ts";
 import { type NomadCaller, nomadCaller } from "./nomad-caller.ts";
 
-/** A line of the table: where the process dies, and what the next one makes of it. */
-export interface RecoveryRow {
-  /** In the row's own words; absent when a row of the next death looks at the same job. */
-  readonly name?: string;
-  /** Committed at the beginning of the life that ends at the point. */
-  readonly files?: Readonly<Record<string, string>>;
-  /** Begins before the commit, and resolves when the process stands at the point. */
-  bring(world: RecoveryWorld): Promise<unknown>;
-  /** What the world does while nobody looks. */
-  meanwhile?(world: RecoveryWorld): Promise<unknown>;
-  /** In the next life. */
-  then?(world: RecoveryWorld): Promise<unknown>;
+export interface LifeOptions {
+  /** So much later than everybody else's clock says. */
+  readonly laterMs?: number;
+  /** Sections of its configuration file. */
+  readonly config?: Readonly<Record<string, unknown>>;
 }
 
-/** Nobody stands at a point for ever without the test telling at which. */
-const patienceMs = 40_000;
-
-export class RecoveryWorld {
+export class DoorWorld {
   readonly place: ServingPlace;
   readonly door: NomadDoor;
   readonly nomad: NomadCaller;
   readonly databasePath: string;
   readonly #dataDir: string;
   readonly #receiver: TestServer;
+  #committed: Promise<unknown> = Promise.resolve();
   #nops: ServedNops | undefined;
   #bolts: StoreBolts | undefined;
 
@@ -45,15 +36,11 @@ export class RecoveryWorld {
     this.databasePath = join(this.#dataDir, "nops.db");
   }
 
-  static async open(): Promise<RecoveryWorld> {
+  static async open(): Promise<DoorWorld> {
     const place = await servingPlace({ nodes: [{ cpu: 10_000 }] });
     const receiver = await startHttpServer((_request, response) => void response.end());
     writeFileSync(join(place.folder, "receiver"), receiver.address);
-    writeFileSync(
-      join(place.folder, "nops.yml"),
-      JSON.stringify({ notifications: [{ type: "webhook", url_file: join(place.folder, "receiver") }] }),
-    );
-    return new RecoveryWorld(place, await openNomadDoor(place.nomad), receiver);
+    return new DoorWorld(place, await openNomadDoor(place.nomad), receiver);
   }
 
   /** The process that lives now. */
@@ -62,24 +49,32 @@ export class RecoveryWorld {
     return this.#nops;
   }
 
-  /** Starts the next life, so much later than everybody else's clock says. */
-  async begin(laterMs = 0): Promise<void> {
-    const config = `--config=${join(this.place.folder, "nops.yml")}`;
-    const flags = [config, "--engine-concurrency=24", "--engine-apply-timeout=10m"];
+  /** Starts the next life; `config` is what it has beside the usual. */
+  async begin({ laterMs = 0, config = {} }: LifeOptions = {}): Promise<void> {
+    const file = join(this.place.folder, "nops.yml");
+    const notifications = [{ type: "webhook", url_file: join(this.place.folder, "receiver") }];
+    writeFileSync(file, JSON.stringify({ notifications, ...config }));
+    const flags = [`--config=${file}`, "--engine-concurrency=24", "--engine-apply-timeout=10m"];
     this.#nops = await this.place.serveWith({ nomad: this.door.address, laterMs }, this.#dataDir, ...flags);
     this.#bolts = storeBolts(this.databasePath);
   }
 
-  /** Brings every row to its point, ends the process there, and lets the world go on. */
-  async die(rows: readonly RecoveryRow[]): Promise<void> {
-    const brought = rows.map((row) => inTime(row.bring(this), row.name ?? Object.keys(row.files ?? {}).join()));
-    const files = Object.assign({}, ...rows.map((row) => row.files ?? {})) as Record<string, string>;
-    if (Object.keys(files).length > 0) await this.place.repository.commit({ files });
-    await Promise.all(brought);
+  /** The process dies where it stands; what it had asked for and what had not happened yet does not happen any more. */
+  async kill(): Promise<void> {
     await this.nops.kill();
     this.door.cutAll();
     this.#bolts?.drawAll();
-    for (const row of rows) await row.meanwhile?.(this);
+  }
+
+  /** Commits one after another, and lets nops look. Returns the commit. */
+  commit(files: Readonly<Record<string, string | null>>): Promise<string> {
+    const next = this.#committed.then(async () => {
+      const sha = await this.place.repository.commit({ files });
+      await this.nops.post("/api/v1/fetch");
+      return sha;
+    });
+    this.#committed = next.catch(() => undefined);
+    return next;
   }
 
   async close(): Promise<void> {
@@ -88,18 +83,18 @@ export class RecoveryWorld {
     await this.#receiver.close();
   }
 
-  /** A write that the store refuses until the process is dead; resolves when the process wanted to make it. */
-  bolt(name: string, before: string, when: string): Promise<unknown> {
+  /** A write that the store refuses until the bolt is drawn or the process is dead. */
+  bolt(name: string, before: string, when: string): Bolt {
     if (this.#bolts === undefined) throw new Error("no database yet");
-    return this.#bolts.bolt(this.nops.process, name, before, when).reached;
+    return this.#bolts.bolt(this.nops.process, name, before, when);
   }
 
   /** As `bolt`, for any move of a job's deployment into a state. */
-  boltMove(job: string, to: string): Promise<unknown> {
+  boltMove(job: string, to: string): Bolt {
     return this.bolt(`${job} to ${to}`, "UPDATE OF state ON deployments", `NEW.job_id = '${job}' AND NEW.state = '${to}'`);
   }
 
-  boltCreation(job: string): Promise<unknown> {
+  boltCreation(job: string): Bolt {
     return this.bolt(`creation of ${job}`, "INSERT ON deployments", `NEW.job_id = '${job}'`);
   }
 
@@ -135,7 +130,10 @@ export class RecoveryWorld {
 
   /** Runs of a hook that Nomad has. */
   async children(hook: string): Promise<readonly string[]> {
-    const jobs = await this.nomad<readonly { readonly ID: string; readonly ParentID: string }[]>("GET", `/v1/jobs?prefix=${hook}-`);
+    const jobs = await this.nomad<readonly { readonly ID: string; readonly ParentID: string }[]>(
+      "GET",
+      `/v1/jobs?prefix=${hook}-`,
+    );
     return jobs.filter((job) => job.ParentID !== "").map((job) => job.ID);
   }
 
@@ -161,12 +159,4 @@ export function hookCall(hook: string, what: "plan" | "dispatch"): CallMatcher {
 /** The stop of a hook's run. */
 export function stopOf(hook: string): CallMatcher {
   return ({ method, path }) => method === "DELETE" && decodeURIComponent(path).startsWith(`/v1/job/${hook}-`);
-}
-
-function inTime<T>(reached: Promise<T>, name: string): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`nobody came to this point: ${name}`)), patienceMs);
-  });
-  return Promise.race([reached, late]).finally(() => clearTimeout(timer));
 }
