@@ -145,7 +145,10 @@ function promotionWaitRow(): RecoveryRow {
     files: { "canary.hcl": canaryJob("2") },
     bring: async (world) => {
       await world.deployment("canary", (row) => row.awaiting_promotion_since !== null);
-      await world.nops.until("/api/v1/status", () => world.notified("canary").length > 0);
+      // Delivered and known to be: a death between the two would have it delivered again, which is another promise.
+      const status =
+        "SELECT n.status FROM notifications n JOIN deployments d ON d.id = n.deployment_id WHERE d.job_id = ? AND n.kind = 'promotion_wait'";
+      await world.nops.until("/api/v1/status", () => world.read(status, "canary")[0] === "delivered");
     },
     meanwhile: async (world) => looks.note(world),
     after: async (world) => {
