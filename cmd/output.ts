@@ -27,6 +27,7 @@ const stateStyles: Readonly<Record<string, Style>> = {
   pass: "green",
   failed: "red",
   fail: "red",
+  error: "red",
   blocked: "red",
   invalid: "red",
   frozen: "red",

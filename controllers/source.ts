@@ -8,9 +8,10 @@
 import type { Clock, Instant } from "../model/clock.ts";
 import { toInstant } from "../model/clock.ts";
 import { type Actor, engineActor } from "../model/deployment.ts";
-import type { FileIssue, RepositorySnapshot } from "../model/desired.ts";
+import { type FileIssue, type JobFile, type MetaIssue, metaLineOf, type RepositorySnapshot } from "../model/desired.ts";
 import { messageWithHint, NotFoundError } from "../model/errors.ts";
 import type { JobKey } from "../model/job-key.ts";
+import { type Placed, placed } from "../model/place.ts";
 import type { Redactor } from "../model/redact.ts";
 import { isMassRemoval } from "../plan/brake.ts";
 import { type Pass, type Reconciler, type Result, recheck } from "../queue/reconciler.ts";
@@ -185,11 +186,13 @@ export class SourceController implements Reconciler<string> {
     const unread = [...broken.values()].map((issue) =>
       unusablePath(issue.file, lastKeys(issue.file), "file_broken", withLine(issue)),
     );
-    return { ...outcome, entries: [...outcome.entries, ...unread].map((entry) => this.redacted(entry)) };
+    return { ...outcome, entries: [...outcome.entries, ...unread].map((entry) => this.told(entry)) };
   }
 
-  private redacted(entry: FileEntry): FileEntry {
-    return entry.kind === "parsed" ? entry : { ...entry, message: this.deps.redactor.text(entry.message) };
+  /** What is wrong with a file is told with its line alone: Nomad has another name for the file. */
+  private told(entry: FileEntry): FileEntry {
+    if (entry.kind === "parsed") return entry;
+    return { ...entry, message: this.deps.redactor.text(withLine(placed(entry.path, entry.message))) };
   }
 
   /** The brake on a commit that empties a repository. Its jobs stay as the previous commit had them. */
@@ -236,12 +239,11 @@ export class SourceController implements Reconciler<string> {
     const issues: FileIssue[] = [...snapshot.warnings, ...snapshot.broken.filter((issue) => issue.severity === "warn")];
     for (const entry of entries) {
       if (entry.kind === "unusable") {
-        issues.push({ severity: "error", file: entry.path, message: entry.message });
+        issues.push({ severity: "error", file: entry.path, ...placed(entry.path, entry.message) });
         continue;
       }
       issues.push(...entry.file.issues);
-      for (const issue of entry.settings.issues)
-        issues.push({ severity: issue.severity, file: entry.file.path, message: `${issue.key}: ${issue.message}` });
+      for (const issue of entry.settings.issues) issues.push(metaIssue(entry.file, issue));
     }
     return issues.map((issue) => ({ ...issue, message: this.deps.redactor.text(issue.message) }));
   }
@@ -272,7 +274,12 @@ function mayBeManaged(entry: FileEntry): boolean {
   return entry.kind !== "parsed" || entry.settings.managed;
 }
 
-function withLine(issue: FileIssue): string {
+function metaIssue(file: JobFile, { severity, key, message }: MetaIssue): FileIssue {
+  const line = metaLineOf(file, key);
+  return { severity, file: file.path, ...(line === undefined ? {} : { line }), message: `${key}: ${message}` };
+}
+
+function withLine(issue: Placed): string {
   return issue.line === undefined ? issue.message : `line ${issue.line}: ${issue.message}`;
 }
 

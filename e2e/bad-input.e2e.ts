@@ -113,7 +113,7 @@ interface Status {
     readonly commit: string;
     readonly held_commit: string | null;
     readonly last_error: string | null;
-    readonly issues: readonly { readonly file: string; readonly message: string }[];
+    readonly issues: readonly { readonly file: string; readonly line: number | null; readonly message: string }[];
   }[];
 }
 interface Ready {
@@ -253,14 +253,16 @@ describe("a commit full of faults", () => {
     });
     const { repositories } = await running.get<Status>("/api/v1/status");
     const issuesOf = (file: string): string[] =>
-      (repositories[0]?.issues ?? []).filter((issue) => issue.file === file).map(({ message }) => message);
+      (repositories[0]?.issues ?? [])
+        .filter((issue) => issue.file === file)
+        .map(({ line, message }) => `${line === null ? "" : `line ${line}: `}${message}`);
     expect(issuesOf("foreign.nomad.hcl")).toEqual([
       "line 1: holds [[ ]] placeholders of Nomad Pack or Levant; render it and commit the result",
     ]);
     expect(issuesOf("huge.nomad.hcl")).toEqual([
       "passed over: it is larger than 1 MiB; make it smaller, or name it under ignore",
     ]);
-    expect(issuesOf("typo.nomad.hcl").join("\n")).toContain("nops_polcy: unknown key, ignored");
+    expect(issuesOf("typo.nomad.hcl").join("\n")).toMatch(/^line \d+: nops_polcy: unknown key, ignored/m);
     expect(await running.get<Ready>("/readyz")).toEqual({ ready: true, reasons: {} });
     await expectAllRunning();
   });

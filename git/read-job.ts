@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { type CommitFiles, inlineFiles } from "../hcl/inline-files.ts";
-import { classifyFile, type JobOutline } from "../hcl/job-file.ts";
+import { classifyFile, type JobOutline, metaLine } from "../hcl/job-file.ts";
 import type { HclParser } from "../hcl/parser.ts";
 import { mergeVariables, type VariableFile } from "../hcl/variables.ts";
 import { literalString } from "../hcl/walk.ts";
@@ -93,10 +93,16 @@ function hclJob(text: string, path: string, outline: JobOutline, around: JobSurr
     original: text,
     variables: merged.text,
     publicVariables: merged.publicText,
+    metaLines: metaLines(outline),
     jobName: jobId(outline),
     issues,
   });
   return { ...rest, outcome: { kind: "job", job } };
+}
+
+function metaLines(outline: JobOutline): Record<string, number> {
+  const names = outline.meta.map(({ name }) => name).filter((name) => name.startsWith("nops_"));
+  return Object.fromEntries(["", ...names].map((name) => [name, metaLine(outline, name)]));
 }
 
 /** The block's own `id` wins over its label; one that must be evaluated is not known here. */

@@ -116,9 +116,9 @@ describe("other files", () => {
 
 describe("broken job files", () => {
   it.each([
-    ["a.nomad", 'job "web" {\n  group "g" {\n', "a.nomad:2,13-14: Unclosed configuration block", ["web"]],
-    ["a.hcl", 'job "web" {\n  type = \n}\n', "a.hcl:2,10-3,1: Invalid expression", ["web"]],
-    ["a.nomad", "jbo {\n", "a.nomad:1,5-6: Unclosed configuration block", []],
+    ["a.nomad", 'job "web" {\n  group "g" {\n', "a.nomad:2: Unclosed configuration block", ["web"]],
+    ["a.hcl", 'job "web" {\n  type = \n}\n', "a.hcl:2: Invalid expression", ["web"]],
+    ["a.nomad", "jbo {\n", "a.nomad:1: Unclosed configuration block", []],
     ["a.nomad", "job {\n}\n", "Missing name for job", []],
     ["a.nomad", 'job "a" "b" {\n}\n', "Extraneous label for job", ["a"]],
     ["a.nomad", 'job "a" {\n}\nresource "x" {\n}\n', 'Blocks of type "resource" are not expected here', ["a"]],
@@ -127,9 +127,11 @@ describe("broken job files", () => {
   ])("%s: %j", (path, text, message, jobNames) => {
     const found = classifyFile(text, path, parser);
     if (found.kind !== "broken") throw new Error(found.kind);
-    expect(found.problems[0]?.message).toContain(message);
-    expect(found.problems[0]?.file).toBe(path);
-    expect(found.problems[0]?.line).toBeGreaterThan(0);
+    const [problem] = found.problems;
+    expect(`${problem?.file}:${problem?.line}: ${problem?.message}`).toContain(message);
+    expect(problem?.message).not.toMatch(/^\S+:\d/);
+    expect(problem?.file).toBe(path);
+    expect(problem?.line).toBeGreaterThan(0);
     expect(found.jobNames).toEqual(jobNames);
   });
 

@@ -1,5 +1,4 @@
 import type { Diagnostic, SourceRange } from "./syntax.ts";
-import { formatDiagnostic } from "./syntax.ts";
 
 /** Something wrong with a file, for people. The same shape as `FileIssue` of the domain model. */
 export interface FileProblem {
@@ -11,11 +10,12 @@ export interface FileProblem {
   readonly message: string;
 }
 
-/** A diagnostic as a problem of the file its range names, or of `file`. */
+/** A diagnostic as a problem of the file its range names, or of `file`. The place stands beside the message, not in it. */
 export function problemOf(diagnostic: Diagnostic, file: string): FileProblem {
   const severity = diagnostic.severity === "error" ? "error" : "warn";
-  if (diagnostic.range === undefined) return { severity, file, message: `${diagnostic.summary}; ${diagnostic.detail}` };
-  return { severity, file: diagnostic.range.filename, line: diagnostic.range.start.line, message: formatDiagnostic(diagnostic) };
+  const message = `${diagnostic.summary}; ${diagnostic.detail}`;
+  if (diagnostic.range === undefined) return { severity, file, message };
+  return { severity, file: diagnostic.range.filename, line: diagnostic.range.start.line, message };
 }
 
 /** A problem at a place. */

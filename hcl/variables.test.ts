@@ -116,16 +116,18 @@ describe("sources", () => {
   });
 
   it.each([
-    ["a = [\n", "v.hcl:2,1-1: Missing expression"],
-    ["a = upper(1)\n", "v.hcl:1,5-13: Function calls not allowed"],
-    ["a = var.b\n", "v.hcl:1,5-8: Variables not allowed"],
+    ["a = [\n", "v.hcl:2: Missing expression"],
+    ["a = upper(1)\n", "v.hcl:1: Function calls not allowed"],
+    ["a = var.b\n", "v.hcl:1: Variables not allowed"],
     ['variable "a" {\n}\n', "holds no blocks (variable)"],
-    ["a = 1\na = 2\n", "v.hcl:2,1-2: Attribute redefined"],
-    ['{"a": }', "v.hcl:1,7-8: Missing JSON value"],
+    ["a = 1\na = 2\n", "v.hcl:2: Attribute redefined"],
+    ['{"a": }', "v.hcl:1: Missing JSON value"],
   ])("reports %j with its line", (text, message) => {
     const { problems } = parseVariableFile(text, "v.hcl", parser);
-    expect(problems[0]?.message).toContain(message);
-    expect(problems[0]?.line).toBeGreaterThan(0);
+    const [problem] = problems;
+    expect(`${problem?.file}:${problem?.line}: ${problem?.message}`).toContain(message);
+    expect(problem?.message).not.toMatch(/^\S+:\d/);
+    expect(problem?.line).toBeGreaterThan(0);
   });
 
   it("reads JSON as well", () => {

@@ -41,9 +41,17 @@ export interface JobFile {
   readonly publicVariables: string;
   /** Hex SHA-256 of source and variables: the key of the parse cache. */
   readonly contentHash: string;
+  /** Lines of the `nops_*` keys of the job's meta, from 1; under "" that of the meta itself. Absent where the format has no lines. */
+  readonly metaLines?: Readonly<Record<string, number>>;
   /** ID as far as the file tells it without evaluation. */
   readonly jobName: string | undefined;
   readonly issues: readonly FileIssue[];
+}
+
+/** The line of a key of the job's meta, or of the meta when the key is not written out. */
+export function metaLineOf(file: JobFile, key: string): number | undefined {
+  const lines = file.metaLines ?? {};
+  return Object.hasOwn(lines, key) ? lines[key] : lines[""];
 }
 
 /** A repository at one commit: the files that hold jobs, and those that should but cannot be used. */

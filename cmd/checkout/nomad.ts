@@ -1,3 +1,4 @@
+import { NomadError } from "../../model/errors.ts";
 import type { NomadClientOptions } from "../../nomad/options.ts";
 import type { CommandIo } from "../io.ts";
 
@@ -16,4 +17,12 @@ export function plainNomadOptions(io: CommandIo): NomadClientOptions {
       serverName: environment["NOMAD_TLS_SERVER_NAME"],
     },
   };
+}
+
+/** @throws what it is given; of a Nomad that cannot be asked, with the way to name another and the one to do without. */
+export function withoutNomad(error: unknown): never {
+  if (!(error instanceof NomadError)) throw error;
+  const { kind, status, hint } = error;
+  const own = "NOMAD_ADDR names a Nomad to ask; `nops check --offline` needs none";
+  throw new NomadError(error.message, { kind, status, hint: hint === undefined ? own : `${hint}; ${own}`, cause: error });
 }

@@ -72,20 +72,20 @@ export function policyFloor(minPolicy: Readonly<Record<string, Policy>>): (names
       );
 }
 
-/** Job files of a folder on disk, or of one file of it. @throws CommandError `not found`. */
-export async function readFolder(path: string, rules: CheckoutRules, io: CommandIo): Promise<JobFiles> {
+/** Job files of a folder on disk, or of one file of it; `folder` is the one that their paths are relative to. @throws CommandError `not found`. */
+export async function readFolder(
+  path: string,
+  rules: CheckoutRules,
+  io: CommandIo,
+): Promise<JobFiles & { readonly folder: string }> {
   const absolute = resolve(io.workingDirectory, path);
   const stats = statSync(absolute, { throwIfNoEntry: false });
   if (stats === undefined) throw new CommandError(exitCodes.notFound, `there is no ${path}`);
   const folder = stats.isDirectory() ? absolute : dirname(absolute);
   const only = stats.isDirectory() ? [] : [basename(absolute)];
   const { store, root } = folderContent(folder);
-  return readContent(
-    store,
-    root,
-    only.length > 0 ? { ...rules, repository: { ...rules.repository, path: "", files: only } } : rules,
-    io,
-  );
+  const own = only.length > 0 ? { ...rules, repository: { ...rules.repository, path: "", files: only } } : rules;
+  return { ...(await readContent(store, root, own, io)), folder: stats.isDirectory() ? path : dirname(path) };
 }
 
 /** Job files below a tree, read by the rules. */

@@ -1,11 +1,11 @@
 /** `nops check`: every rule of a checkout, before it is pushed. Exit 1 with file:line for each error. */
-import { classifyFile, metaLine } from "../../hcl/job-file.ts";
-import { loadHclParser } from "../../hcl/parser.ts";
+import { join } from "node:path";
 import { toInstant } from "../../model/clock.ts";
-import type { DesiredState } from "../../model/desired.ts";
+import { type DesiredState, metaLineOf } from "../../model/desired.ts";
 import type { JobKey } from "../../model/job-key.ts";
+import { placed } from "../../model/place.ts";
 import { createNomadClient } from "../../nomad/client.ts";
-import { plainNomadOptions } from "../checkout/nomad.ts";
+import { plainNomadOptions, withoutNomad } from "../checkout/nomad.ts";
 import { offlineParser } from "../checkout/parsers.ts";
 import { defaultRules, readFolder, rulesOf, type Understood, understand } from "../checkout/read.ts";
 import { configFromFlags } from "../config/from-flags.ts";
@@ -40,15 +40,16 @@ export async function check(paths: readonly string[], flags: CheckFlags, io: Com
     for (const path of paths.length === 0 ? ["."] : paths) {
       const read = await readFolder(path, rules, io);
       files += read.files.length;
-      problems.push(
-        ...[...read.warnings, ...read.broken, ...read.files.flatMap((file) => file.issues)].map((issue) => ({
-          severity: issue.severity,
-          file: issue.file,
-          line: issue.line ?? null,
-          message: issue.message,
-        })),
-      );
-      problems.push(...(await jobProblems(await understand(read, rules, nomad, uncommitted(io)))));
+      const issues = [...read.warnings, ...read.broken, ...read.files.flatMap((file) => file.issues)].map((issue) => ({
+        severity: issue.severity,
+        file: issue.file,
+        line: issue.line ?? null,
+        message: issue.message,
+      }));
+      const understood = await understand(read, rules, nomad, uncommitted(io)).catch(withoutNomad);
+      // As seen from the working directory, so that whoever reads it can open it.
+      for (const problem of [...issues, ...jobProblems(understood)])
+        problems.push({ ...problem, file: join(read.folder, problem.file) });
     }
     report(problems, files, flags, io);
   } finally {
@@ -62,18 +63,17 @@ function uncommitted(io: CommandIo) {
 }
 
 /** What is wrong with jobs beyond their syntax: refused by Nomad, meta keys, hooks, duplicates, dependencies. */
-async function jobProblems({ index, entries }: Understood): Promise<Problem[]> {
-  const parser = await loadHclParser();
+function jobProblems({ index, entries }: Understood): Problem[] {
   const problems: Problem[] = [];
   const frozenSeen = new Set<string>();
   for (const entry of entries) {
     if (entry.kind === "unusable") {
-      problems.push({ severity: "error", file: entry.path, line: lineIn(entry.message), message: entry.message });
+      const { line = null, message } = placed(entry.path, entry.message);
+      problems.push({ severity: "error", file: entry.path, line, message });
       frozenSeen.add(entry.path);
       continue;
     }
-    const outline = entry.file.format === "json" ? undefined : classifyFile(entry.file.original, entry.file.path, parser);
-    const lineOf = (key: string): number | null => (outline?.kind === "job" ? metaLine(outline.outline, key) : null);
+    const lineOf = (key: string): number | null => metaLineOf(entry.file, key) ?? null;
     for (const issue of entry.settings.issues)
       problems.push({
         severity: issue.severity,
@@ -117,12 +117,6 @@ function cycleProblem(cycle: readonly JobKey[] | undefined, file: string, lineOf
       ];
 }
 
-/** Nomad calls the text that it was sent `input.hcl`; its line is the file's, since nothing is put before it. */
-function lineIn(message: string): number | null {
-  const line = /input\.hcl:(\d+),/.exec(message)?.[1];
-  return line === undefined ? null : Number(line);
-}
-
 function report(problems: readonly Problem[], files: number, flags: CheckFlags, io: CommandIo): void {
   const distinct = [
     ...new Map(problems.map((problem) => [`${problem.file}:${problem.line}:${problem.message}`, problem])).values(),
@@ -132,7 +126,7 @@ function report(problems: readonly Problem[], files: number, flags: CheckFlags, 
   else {
     for (const { severity, file, line, message } of distinct) {
       io.out(
-        `${printable(file)}${line === null ? "" : `:${line}`}: ${paintState(io.colour.out, severity === "error" ? "fail" : "warn").replace("fail", "error")}: ${printable(message)}\n`,
+        `${printable(file)}${line === null ? "" : `:${line}`}: ${paintState(io.colour.out, severity)}: ${printable(message)}\n`,
       );
     }
     io.err(`${files} job files, ${errors} errors, ${distinct.length - errors} warnings\n`);

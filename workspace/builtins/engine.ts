@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { labels, projectJobs } from "../cluster/labels.ts";
-import { readyJob, registerJob } from "../cluster/run-job.ts";
+import { parseJobFile, readyJob, registerJob } from "../cluster/run-job.ts";
 import { waitHealthy } from "../cluster/wait.ts";
 import type { Service, Workspace } from "../config/workspace.ts";
 import { stepFailed } from "./params.ts";
@@ -46,7 +46,7 @@ export async function startService(context: StepContext, service: Service): Prom
     varFiles: service.varFiles,
     vars: context.values.serviceVars(service.name),
   });
-  const parsed = await nomad.parse(prepared, service.namespace);
+  const parsed = await parseJobFile(nomad, service.jobFile ?? "", prepared, service.namespace);
   const own = { [labels.project]: workspace.project, [labels.service]: service.name };
   const place = { namespace: undefined, fallback: service.namespace, region: workspace.region };
   const ready = readyJob(parsed, place, own, prepared.submission);

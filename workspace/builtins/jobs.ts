@@ -5,7 +5,7 @@ import { InvalidRequestError } from "../../model/errors.ts";
 import { type JobKey, jobKey } from "../../model/job-key.ts";
 import { dispatchChild, dispatchToken, waitEnded } from "../cluster/dispatch.ts";
 import { labels, projectJobs } from "../cluster/labels.ts";
-import { readyJob, registerJob } from "../cluster/run-job.ts";
+import { parseJobFile, readyJob, registerJob } from "../cluster/run-job.ts";
 import { type WaitContext, waitHealthy } from "../cluster/wait.ts";
 import { referencedFiles } from "../config/job-inputs.ts";
 import type { Service, Workspace } from "../config/workspace.ts";
@@ -65,7 +65,7 @@ export const nomadJobRun = builtin({
       vars: { ...(service === undefined ? {} : context.values.serviceVars(service.name)), ...params.vars },
     });
     const fallback = service?.namespace ?? workspace.namespace;
-    const parsed = await nomad.parse(prepared, params.namespace ?? fallback);
+    const parsed = await parseJobFile(nomad, file, prepared, params.namespace ?? fallback);
     const own = { [labels.project]: workspace.project, ...(service === undefined ? {} : { [labels.service]: service.name }) };
     const place = { namespace: params.namespace, fallback, region: workspace.region };
     const ready = readyJob(parsed, place, own, prepared.submission);

@@ -7,6 +7,7 @@ import { canonicalJson } from "../pipeline/hashes.ts";
 import type { ResolvedDaemon } from "../pipeline/types.ts";
 import { dispatchChild, dispatchToken } from "./dispatch.ts";
 import { type LabelledJob, labels, projectJobs, withLabels } from "./labels.ts";
+import { parseJobFile } from "./run-job.ts";
 import { waitHealthy } from "./wait.ts";
 
 /** Daemons: long-running jobs that a command starts. Nomad is the only registry; nothing is stored here (workspace §17, §M6). */
@@ -140,7 +141,7 @@ async function daemonSpec(context: StepContext, daemon: ResolvedDaemon): Promise
     varFiles: [],
     vars: daemon.params,
   });
-  const parsed = await (await context.nomad()).parse(prepared, workspace.namespace);
+  const parsed = await parseJobFile(await context.nomad(), daemon.jobFile, prepared, workspace.namespace);
   const groups = (parsed.TaskGroups ?? []).map((group) => ({
     ...group,
     Tasks: (group.Tasks ?? []).map((task) => ({ ...task, ...timeout })),

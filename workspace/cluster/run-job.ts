@@ -1,10 +1,11 @@
 import { NomadError } from "../../model/errors.ts";
 import { type JobKey, jobKey } from "../../model/job-key.ts";
 import type { JobSpec, LiveJob, PlanResult, Submission } from "../../model/nomad.ts";
+import { withPlace } from "../../model/place.ts";
 import { blindSpotsDiffer, judgeDrift } from "../../plan/drift.ts";
 import { substituteCounts } from "../../plan/scaling.ts";
 import { stepFailed } from "../builtins/params.ts";
-import type { WorkspaceNomad } from "../ports.ts";
+import type { PreparedJob, WorkspaceNomad } from "../ports.ts";
 import { withLabels } from "./labels.ts";
 
 /** A job on its way to Nomad: parsed, labelled, with its namespace. */
@@ -12,6 +13,25 @@ export interface ReadyJob {
   readonly key: JobKey;
   readonly spec: JobSpec;
   readonly submission: Submission | undefined;
+}
+
+/**
+ * Lets Nomad parse a job file that is ready for it.
+ * @throws NomadError of the same kind whose message names file and line where Nomad refuses the text.
+ */
+export async function parseJobFile(
+  nomad: WorkspaceNomad,
+  file: string,
+  prepared: PreparedJob,
+  namespace: string,
+): Promise<JobSpec> {
+  try {
+    return await nomad.parse(prepared, namespace);
+  } catch (error) {
+    if (!(error instanceof NomadError) || error.kind !== "refused") throw error;
+    const { kind, status } = error;
+    throw new NomadError(withPlace(file, error.message), { kind, status, cause: error });
+  }
 }
 
 /** Puts namespace, region and labels into a parsed job. A namespace that the file states wins over the workspace's. */
