@@ -10,17 +10,24 @@ export interface Listening {
   close(graceMs: number): Promise<void>;
 }
 
+/** How long a client may take, ms. */
+export interface RequestLimits {
+  readonly headersMs: number;
+  readonly requestMs: number;
+}
+
 /** @throws NopsError `listen_failed` when the address cannot be taken. */
 export async function listen(
   app: { fetch: (request: Request) => Response | Promise<Response> },
   host: string,
   port: number,
+  limits: RequestLimits = { headersMs: 10_000, requestMs: 30_000 },
 ): Promise<Listening> {
   const answer = getRequestListener(app.fetch, { overrideGlobalObjects: false });
   const server = createServer(
     {
-      headersTimeout: 10_000,
-      requestTimeout: 30_000,
+      headersTimeout: limits.headersMs,
+      requestTimeout: limits.requestMs,
       keepAliveTimeout: 10_000,
       maxHeaderSize: 16 * 1024,
       connectionsCheckingInterval: 1_000,

@@ -14,7 +14,18 @@ describe("visible", () => {
     expect(visible(text)).toBe(shown);
   });
 
-  it("is bounded and says how much is missing", () => {
+  it.each([
+    ["nul\u0000", "nul\\u0000"],
+    ["line\u2028separator\u2029", "line\\u2028separator\\u2029"],
+    ["half\ud800 of one", "half\\ud800 of one"],
+    ["whole 😀 one", "whole 😀 one"],
+    ["</script><script>alert(1)</script>", "</script><script>alert(1)</script>"],
+  ])("S11: %j", (text, shown) => {
+    expect(visible(text)).toBe(shown);
+  });
+
+  it("is bounded and says how much is missing (S11)", () => {
+    expect(visible("y".repeat(1_000_000)).length).toBeLessThan(5_000);
     expect(visible("x".repeat(4_010))).toBe(`${"x".repeat(4_000)}… (10 more characters)`);
   });
 });

@@ -1,7 +1,8 @@
 /** Values as words. Nothing here knows a rule of the domain. */
 
-// Control, direction and zero-width characters would let a commit message pretend to be something else (S13).
-const unsafe = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]/g;
+// Control, direction and zero-width characters would let a commit message pretend to be something else (S13); halves of characters
+// and the separators that no keyboard writes have no picture at all (S11).
+const unsafe = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]|\p{Surrogate}/gu;
 const longestText = 4_000;
 
 /** Foreign text made visible and bounded. */
