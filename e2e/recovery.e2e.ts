@@ -80,6 +80,6 @@ describe("two ticks overlapping", () => {
 });
 
 it("after all deaths the audit log is whole", async () => {
-  const verified = await runNops(["audit", "verify", "--data-dir", world.databasePath.replace(/\/nops\.db$/, "")]);
+  const verified = await runNops(["audit", "verify", "--data-dir", world.dataDir]);
   expect(verified.code, verified.stdout + verified.stderr).toBe(0);
 });

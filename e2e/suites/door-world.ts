@@ -14,14 +14,15 @@ export interface LifeOptions {
   readonly laterMs?: number;
   /** Sections of its configuration file. */
   readonly config?: Readonly<Record<string, unknown>>;
+  readonly flags?: readonly string[];
 }
 
 export class DoorWorld {
   readonly place: ServingPlace;
   readonly door: NomadDoor;
   readonly nomad: NomadCaller;
+  readonly dataDir: string;
   readonly databasePath: string;
-  readonly #dataDir: string;
   readonly #receiver: TestServer;
   #committed: Promise<unknown> = Promise.resolve();
   #nops: ServedNops | undefined;
@@ -32,8 +33,8 @@ export class DoorWorld {
     this.door = door;
     this.nomad = nomadCaller(place.nomad);
     this.#receiver = receiver;
-    this.#dataDir = join(place.folder, "data");
-    this.databasePath = join(this.#dataDir, "nops.db");
+    this.dataDir = join(place.folder, "data");
+    this.databasePath = join(this.dataDir, "nops.db");
   }
 
   static async open(): Promise<DoorWorld> {
@@ -50,12 +51,12 @@ export class DoorWorld {
   }
 
   /** Starts the next life; `config` is what it has beside the usual. */
-  async begin({ laterMs = 0, config = {} }: LifeOptions = {}): Promise<void> {
+  async begin({ laterMs = 0, config = {}, flags = [] }: LifeOptions = {}): Promise<void> {
     const file = join(this.place.folder, "nops.yml");
     const notifications = [{ type: "webhook", url_file: join(this.place.folder, "receiver") }];
     writeFileSync(file, JSON.stringify({ notifications, ...config }));
-    const flags = [`--config=${file}`, "--engine-concurrency=24", "--engine-apply-timeout=10m"];
-    this.#nops = await this.place.serveWith({ nomad: this.door.address, laterMs }, this.#dataDir, ...flags);
+    const usual = [`--config=${file}`, "--engine-concurrency=24", "--engine-apply-timeout=10m"];
+    this.#nops = await this.place.serveWith({ nomad: this.door.address, laterMs }, this.dataDir, ...usual, ...flags);
     this.#bolts = storeBolts(this.databasePath);
   }
 

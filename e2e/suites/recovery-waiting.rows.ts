@@ -1,6 +1,6 @@
 /** Rows of operator §15 about deployments that have not started, and about requests of people that nothing has come of yet. */
 import { expect } from "vitest";
-import type { DeploymentJson, EventJson } from "../../api/contract.ts";
+import type { DeploymentJson, EventJson, StatusJson } from "../../api/contract.ts";
 import { systemClock } from "../../cmd/system-clock.ts";
 import type { DoorWorld } from "./door-world.ts";
 import { serviceJob } from "./job-text.ts";
@@ -40,13 +40,14 @@ export const waitingRows: readonly RecoveryRow[] = [
     },
   },
   {
-    name: "pending_approval, any time: waits for a person, who may approve at once",
+    name: "pending_approval, any time: waits for a person; cannot be approved before git was read, and then at once",
     files: { "asked.hcl": serviceJob({ id: "asked", meta: asked }) },
     bring: (world) => world.deployment("asked", ({ state }) => state === "pending_approval"),
     after: async (world) => {
       const pending = await world.deployment("asked", () => true);
       expect(pending.state).toBe("pending_approval");
       expect(world.registers("asked")).toBe(0);
+      await world.nops.until<StatusJson>("/api/v1/status", ({ repositories: [main] }) => typeof main?.commit === "string");
       await world.nops.post(`/api/v1/deployments/${pending.id}/approve`, { spec_hash: pending.spec_hash });
       await world.deployment("asked", ({ id, state }) => id === pending.id && state === "completed");
     },
