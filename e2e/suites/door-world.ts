@@ -157,7 +157,8 @@ export function hookCall(hook: string, what: "plan" | "dispatch"): CallMatcher {
   return ({ method, path }) => method === "PUT" && pattern.test(path);
 }
 
-/** The stop of a hook's run. */
+/** The stop of a hook's run; that of its revision is another matter. */
 export function stopOf(hook: string): CallMatcher {
-  return ({ method, path }) => method === "DELETE" && decodeURIComponent(path).startsWith(`/v1/job/${hook}-`);
+  const pattern = new RegExp(`^/v1/job/${hook}-[0-9a-f]{8}/dispatch-`);
+  return ({ method, path }) => method === "DELETE" && pattern.test(decodeURIComponent(path));
 }

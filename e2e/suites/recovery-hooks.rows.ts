@@ -27,9 +27,9 @@ async function completedWithOneRun(world: DoorWorld, job: string): Promise<void>
   expect(world.registers(job)).toBe(1);
 }
 
-function noRunRow(job: string, phase: "pre" | "post"): RecoveryRow {
+function noRunRow(name: string, job: string, phase: "pre" | "post"): RecoveryRow {
   return {
-    name: `${phase}_hook, no run row, before the row: registers the revision, creates the row, dispatches`,
+    name,
     files: hooked(job, phase),
     bring: async (world) => {
       await world.door.stop("request", hookCall(`${job}-hook`, "plan")).reached;
@@ -40,9 +40,9 @@ function noRunRow(job: string, phase: "pre" | "post"): RecoveryRow {
   };
 }
 
-function endedRow(job: string, phase: "pre" | "post", next: string): RecoveryRow {
+function endedRow(name: string, job: string, phase: "pre" | "post", next: string): RecoveryRow {
   return {
-    name: `run terminal, deployment not moved, before the transition: the stored result counts and it moves on (${phase}_hook)`,
+    name,
     files: hooked(job, phase),
     bring: async (world) => {
       // The run's end and the deployment's move are two writes with no call between them.
@@ -54,8 +54,12 @@ function endedRow(job: string, phase: "pre" | "post", next: string): RecoveryRow
 }
 
 export const hookRows: readonly RecoveryRow[] = [
-  noRunRow("unplanned", "pre"),
-  noRunRow("unplanned-after", "post"),
+  noRunRow("pre_hook, no run row, before the row: registers the revision, creates the row, dispatches", "unplanned", "pre"),
+  noRunRow(
+    "post_hook, no run row, before the row: registers the revision, creates the row, dispatches",
+    "unplanned-after",
+    "post",
+  ),
   {
     name: "run `dispatching`, before the running mark: nothing was sent, dispatches",
     files: hooked("unmarked", "pre"),
@@ -112,8 +116,18 @@ export const hookRows: readonly RecoveryRow[] = [
       expect(world.door.count(hookCall("long-run-hook", "dispatch"))).toBe(1);
     },
   },
-  endedRow("unmoved", "pre", "applying"),
-  endedRow("unmoved-after", "post", "completed"),
+  endedRow(
+    "run terminal, deployment not moved, before the transition from pre_hook: the stored result counts and it moves on",
+    "unmoved",
+    "pre",
+    "applying",
+  ),
+  endedRow(
+    "run terminal, deployment not moved, before the transition from post_hook: the stored result counts and it moves on",
+    "unmoved-after",
+    "post",
+    "completed",
+  ),
 ];
 
 /** For a next life that begins eleven minutes later by its clock. */
@@ -158,6 +172,11 @@ export async function startupDoesNotBlock(world: DoorWorld): Promise<void> {
   await world.deployment("beside", ({ state }) => state === "completed");
   expect(runStates(world, "waited-for")).toEqual(["running with id"]);
   expect(await world.deployment("waited-for", () => true)).toMatchObject({ state: "pre_hook" });
+  // And it is this run that is waited for: its end is the hook's.
+  const [child = ""] = await world.children("waited-for-hook");
+  await world.nomad("DELETE", `/v1/job/${encodeURIComponent(child)}`);
+  expect(await world.deployment("waited-for", ({ state }) => state === "failed")).toMatchObject({ reason: "hook_failed" });
+  expect(await world.children("waited-for-hook")).toEqual([child]);
 }
 
 export const waitedForRow: RecoveryRow = {

@@ -40,7 +40,7 @@ export const waitingRows: readonly RecoveryRow[] = [
     },
   },
   {
-    name: "pending_approval, any time: waits for a person; cannot be approved before git was read, and then at once",
+    name: "pending_approval, any time: waits for a person, who may approve as soon as git was read",
     files: { "asked.hcl": serviceJob({ id: "asked", meta: asked }) },
     bring: (world) => world.deployment("asked", ({ state }) => state === "pending_approval"),
     after: async (world) => {

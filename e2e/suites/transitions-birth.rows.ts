@@ -31,14 +31,24 @@ export const birthRows: readonly TransitionRow[] = [
       expect(world.registers("born-asked")).toBe(0);
     },
   },
-  bornFailed("missing", serviceJob({ id: "born-missing", meta: { nops_pre_hook: "nowhere" } }), /pre-hook nowhere is missing/),
-  bornFailed("invalid", serviceJob({ id: "born-invalid", meta: { nops_post_hook: "born" } }), /post-hook born is invalid/),
+  bornFailedRow(
+    "(new) → failed: declared hook missing; with its error and a notification",
+    "missing",
+    serviceJob({ id: "born-missing", meta: { nops_pre_hook: "nowhere" } }),
+    /pre-hook nowhere is missing/,
+  ),
+  bornFailedRow(
+    "(new) → failed: declared hook invalid; with its error and a notification",
+    "invalid",
+    serviceJob({ id: "born-invalid", meta: { nops_post_hook: "born" } }),
+    /post-hook born is invalid/,
+  ),
 ];
 
-function bornFailed(problem: "missing" | "invalid", text: string, words: RegExp): TransitionRow {
+function bornFailedRow(name: string, problem: "missing" | "invalid", text: string, words: RegExp): TransitionRow {
   const job = `born-${problem}`;
   return {
-    name: `(new) → failed: declared hook ${problem}; with its error and a notification`,
+    name,
     files: { [`${job}.hcl`]: text },
     run: async (world) => {
       // The log reads as if it had been created and then moved (operator §8.3i).
