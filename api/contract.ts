@@ -213,9 +213,15 @@ export const statusSchema = z
       error: z.string().nullable(),
       last_contact_at: instant.nullable(),
     }),
+    started_at: instant.nullable(),
+    /** Last pass of each loop. */
     loops: z.record(z.string(), instant.nullable()),
+    /** What each loop has to do: keys that wait, are worked on, and whose last pass failed. */
+    queues: z.record(z.string(), z.object({ waiting: z.int(), running: z.int(), failing: z.int() })),
     counts: z.record(z.string(), z.int()),
     paused: pauseSchema,
+    /** What every reader has to know, one sentence each; empty when all is well. */
+    warnings: z.array(z.string()),
   })
   .openapi("Status");
 

@@ -44,6 +44,7 @@ export function createApiClient(options: ApiClientOptions) {
   const post = <T>(path: string, body: unknown = {}) => request<T>(options, "POST", path, undefined, body);
   const deployment = (id: string) => `/api/v1/deployments/${encodeURIComponent(id)}`;
   return {
+    address: options.address,
     jobs: (query?: Query) => get<{ jobs: JobJson[] }>("/api/v1/jobs", query),
     job: (key: JobKey) => get<JobDetailJson>(jobPath(key)),
     explain: (key: JobKey) => get<ExplanationJson>(`${jobPath(key)}/explain`),

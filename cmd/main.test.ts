@@ -1,5 +1,7 @@
+import { join } from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { commandLine } from "../testkit/command-line.ts";
+import { tempFolder } from "../testkit/temp-folder.ts";
 import { testWorkspace } from "../testkit/workspace.ts";
 import { twoServices } from "../testkit/workspace-steps.ts";
 
@@ -66,4 +68,22 @@ it("what was not understood names the help that explains it", async () => {
     "nops: unknown option '--frce'\n(Did you mean --force?)\nhint: nops deploy run --help\n",
   );
   expect((await commandLine(["deploy"])).err).toMatch(/^Usage: nops deploy/);
+});
+
+it("doctor takes the configuration as serve does, also without a file", async () => {
+  const folder = tempFolder();
+  const ran = await commandLine(
+    ["doctor", "--nomad-addr", "http://127.0.0.1:1", "--git-url", join(folder, "nowhere"), "--data-dir", "d"],
+    {
+      folder,
+    },
+  );
+  expect(ran.code).toBe(1);
+  expect(ran.out).toContain("no connection to Nomad at http://127.0.0.1:1");
+  expect(ran.out).toContain(`${join(folder, "nowhere")} does not exist`);
+  const flags = async (command: string) =>
+    [...(await commandLine([command, "--help"])).out.matchAll(/^ {2}(--[a-z-]+)/gm)].map(([, flag]) => flag);
+  const own = new Set(["--read-only", "--json"]);
+  const [serve, doctor] = [await flags("serve"), await flags("doctor")];
+  expect(doctor.filter((flag) => !own.has(flag ?? ""))).toEqual(serve.filter((flag) => !own.has(flag ?? "")));
 });

@@ -28,6 +28,7 @@ const stateStyles: Readonly<Record<string, Style>> = {
   failed: "red",
   fail: "red",
   error: "red",
+  unreachable: "red",
   blocked: "red",
   invalid: "red",
   frozen: "red",
@@ -66,6 +67,13 @@ export function table(
       .join("  ")
       .trimEnd();
   return [line(header, (cell) => cell), ...safe.map((row) => line(row, format))].map((text) => `${text}\n`).join("");
+}
+
+/** Facts as lines, the names in one column; those without a value are left out. */
+export function describeFacts(facts: readonly (readonly [string, string | null])[]): string {
+  const known = facts.flatMap(([name, value]) => (value === null ? [] : [[name, value] as const]));
+  const width = Math.max(12, ...known.map(([name]) => name.length + 2));
+  return known.map(([name, value]) => `${`${name}:`.padEnd(width)}${value}\n`).join("");
 }
 
 /** Prints a value as JSON, one document. */

@@ -1,5 +1,6 @@
 /** The command line: names, flags and help. Each command's body is loaded only when it runs, to keep starting fast. */
 import { Command, CommanderError, Option } from "commander";
+import { allStates } from "../model/lifecycle.ts";
 import { syncStates } from "../model/sync-state.ts";
 import { withClientFlags } from "./client-options.ts";
 import type { ScalarOption } from "./config/options.ts";
@@ -8,8 +9,8 @@ import type { CommandIo } from "./io.ts";
 import { version } from "./version.ts";
 import { registerWorkspaceCommands } from "./workspace/register.ts";
 
-/** Builds the program; commands print through `io` and throw what goes wrong. `serveOptions` are the configuration's keys as flags. */
-export function createProgram(io: CommandIo, serveOptions: readonly ScalarOption[]): Command {
+/** Builds the program; commands print through `io` and throw what goes wrong. `configurationOptions` are the configuration's keys as flags. */
+export function createProgram(io: CommandIo, configurationOptions: readonly ScalarOption[]): Command {
   const program = new Command("nops")
     .description("GitOps operator and deploy pipeline for HashiCorp Nomad")
     .version(version, "-V, --version")
@@ -17,8 +18,8 @@ export function createProgram(io: CommandIo, serveOptions: readonly ScalarOption
     // What is refused is thrown and printed where every other error is.
     .configureOutput({ writeOut: io.out, writeErr: io.err, outputError: () => undefined })
     .exitOverride();
-  operatorCommands(program, io, serveOptions);
-  checkoutCommands(program, io);
+  operatorCommands(program, io, configurationOptions);
+  checkoutCommands(program, io, configurationOptions);
   readCommands(program, io);
   actCommands(program, io);
   administrationCommands(program, io);
@@ -26,18 +27,22 @@ export function createProgram(io: CommandIo, serveOptions: readonly ScalarOption
   return program;
 }
 
-function operatorCommands(program: Command, io: CommandIo, serveOptions: readonly ScalarOption[]): void {
-  const serve = program
-    .command("serve")
-    .description("run the operator")
-    .option("--config <file>", "configuration file (NOPS_CONFIG; default nops.yml in the working directory)")
-    .option("--read-only", "detect and show, never write to Nomad")
-    .action(async (flags) => (await import("./commands/serve.ts")).serve(flags, io));
-  for (const { flags, kind, description } of serveOptions) {
+/** The file and every key that can be said without one. */
+function withConfiguration(command: Command, options: readonly ScalarOption[]): Command {
+  command.option("--config <file>", "configuration file (NOPS_CONFIG; default nops.yml in the working directory)");
+  for (const { flags, kind, description } of options) {
     const [main = "", ...others] = flags;
-    serve.option(kind === "boolean" ? main : `${main} <value>`, description);
-    for (const other of others) serve.option(`${other} <value>`, `short for ${main}`);
+    command.option(kind === "boolean" ? main : `${main} <value>`, description);
+    for (const other of others) command.option(`${other} <value>`, `short for ${main}`);
   }
+  return command;
+}
+
+function operatorCommands(program: Command, io: CommandIo, configurationOptions: readonly ScalarOption[]): void {
+  withConfiguration(
+    program.command("serve").description("run the operator").option("--read-only", "detect and show, never write to Nomad"),
+    configurationOptions,
+  ).action(async (flags) => (await import("./commands/serve.ts")).serve(flags, io));
   program
     .command("demo")
     .description("simulator, example repository, operator and API in a temporary folder")
@@ -56,7 +61,7 @@ function operatorCommands(program: Command, io: CommandIo, serveOptions: readonl
     .action(async (flags) => (await import("./commands/dev.ts")).dev(flags, io));
 }
 
-function checkoutCommands(program: Command, io: CommandIo): void {
+function checkoutCommands(program: Command, io: CommandIo, configurationOptions: readonly ScalarOption[]): void {
   program
     .command("check [paths...]")
     .description("job files, hooks, meta keys and windows of a checkout; exit 1 with file:line for each error")
@@ -72,12 +77,13 @@ function checkoutCommands(program: Command, io: CommandIo): void {
     .option("--json", "short for --format json")
     .option("--config <file>", "take the repository's rules from this configuration")
     .action(async (path: string | undefined, flags) => (await import("./commands/plan.ts")).plan(path, flags, io));
-  program
-    .command("doctor")
-    .description("preflight: Nomad, rights, git, database, files; each line ok, warn or fail with the cure")
-    .option("--config <file>", "configuration file (NOPS_CONFIG; default nops.yml)")
-    .option("--json", "print JSON")
-    .action(async (flags) => (await import("./commands/doctor.ts")).doctor(flags, io));
+  withConfiguration(
+    program
+      .command("doctor")
+      .description("preflight: Nomad, rights, git, database, files; each line ok, warn or fail with the cure")
+      .option("--json", "print JSON"),
+    configurationOptions,
+  ).action(async (flags) => (await import("./commands/doctor.ts")).doctor(flags, io));
 }
 
 /** A command that asks the server. */
@@ -92,7 +98,7 @@ function readCommands(program: Command, io: CommandIo): void {
     .action(async (flags) => (await body()).jobs(flags, io));
   clientCommand(program, "job <job>", "one job").action(async (name: string, flags) => (await body()).job(name, flags, io));
   clientCommand(program, "deployments", "list deployments, newest first")
-    .option("--state <state>", "only deployments in this state")
+    .addOption(new Option("--state <state>", "only deployments in this state").choices(allStates))
     .option("--job <job>", "only deployments of this job")
     .option("--limit <count>", "how many", "50")
     .action(async (flags) => (await body()).deployments(flags, io));
@@ -109,18 +115,12 @@ function readCommands(program: Command, io: CommandIo): void {
   clientCommand(program, "explain <job>", "why nops does or does not deploy a job").action(async (name: string, flags) =>
     (await body()).explain(name, flags, io),
   );
-  program
-    .command("windows [job]")
-    .description("when sync windows are open")
+  clientCommand(program, "windows [job]", "when sync windows are open")
     .option("--from <time>", "ISO 8601; default now")
     .option("--to <time>", "ISO 8601; default a week later")
     .option("--cron <expression>", "a window that is not in the cluster: five cron fields")
     .option("--duration <duration>", "with --cron: how long it stays open")
     .option("--time-zone <zone>", "with --cron: IANA zone", "UTC")
-    .option("--addr <url>", "address of nops")
-    .option("--token-file <file>", "file with the API token")
-    .option("-n, --namespace <namespace>", "namespace of the job")
-    .option("--json", "print JSON")
     .action(async (name: string | undefined, flags) => (await import("./commands/windows.ts")).windows(name, flags, io));
 }
 
@@ -173,7 +173,7 @@ function administrationCommands(program: Command, io: CommandIo): void {
     parent
       .command(name)
       .description(description)
-      .option("--data-dir <folder>", "folder of the database (NOPS_DATA_DIR)", io.environment["NOPS_DATA_DIR"] ?? "./data");
+      .option("--data-dir <folder>", "folder of the database (NOPS_DATA_DIR)", io.environment["NOPS_DATA_DIR"] || "./data");
   const audit = program.command("audit").description("the audit log's chain");
   local(audit, "verify", "check every event against the chain")
     .option("--json", "print JSON")
@@ -208,7 +208,7 @@ function administrationCommands(program: Command, io: CommandIo): void {
 
 /** Parses and runs one command line. Commander's own refusals become exit code 2, help and version 0. */
 export async function runProgram(argv: readonly string[], io: CommandIo): Promise<void> {
-  const program = createProgram(io, await serveOptionsFor(argv[0]));
+  const program = createProgram(io, await configurationOptionsFor(argv[0]));
   try {
     await addCompletion(program, argv[0]);
     await program.parseAsync([...argv], { from: "user" });
@@ -244,8 +244,8 @@ async function addCompletion(program: Command, firstArgument: string | undefined
   }
 }
 
-/** The configuration's schema takes a third of the time that starting takes, and only `serve` and completion have its flags. */
-async function serveOptionsFor(firstArgument: string | undefined): Promise<readonly ScalarOption[]> {
-  const needed = ["serve", "help", "completion", "complete"].includes(firstArgument ?? "");
+/** The configuration's schema takes a third of the time that starting takes, and only few commands have its flags. */
+async function configurationOptionsFor(firstArgument: string | undefined): Promise<readonly ScalarOption[]> {
+  const needed = ["serve", "doctor", "help", "completion", "complete"].includes(firstArgument ?? "");
   return needed ? (await import("./config/options.ts")).scalarOptions() : [];
 }

@@ -1,8 +1,9 @@
 /** Small pieces that every view uses. All foreign text goes through `visible` and into text nodes. */
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
+import type { StatusJson } from "../api/contract.ts";
 import { RequestError } from "./api.ts";
-import { ago, mixesScripts, shortHash, stateWord, toneOf, visible } from "./format.ts";
+import { ago, mixesScripts, shortHash, toneOf, visible } from "./format.ts";
 import { go } from "./location.ts";
 
 export function Link({
@@ -28,7 +29,7 @@ export function Link({
 }
 
 export function Badge({ state }: { readonly state: string }) {
-  return <span class={`badge ${toneOf(state)}`}>{stateWord(state)}</span>;
+  return <span class={`badge ${toneOf(state)}`}>{state}</span>;
 }
 
 /** A name from a repository, with a warning when it mixes scripts. */
@@ -73,6 +74,19 @@ export function Problem({ error }: { readonly error: Error | undefined }) {
       {visible(error.message)}
       {hint === null ? null : <em> {visible(hint)}</em>}
     </p>
+  );
+}
+
+/** What the server says that every reader has to know, in its own words. */
+export function Warnings({ status }: { readonly status: StatusJson }) {
+  return (
+    <>
+      {status.warnings.map((line) => (
+        <p key={line} class="problem">
+          {visible(line)}
+        </p>
+      ))}
+    </>
   );
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { deploymentSchema, jobSchema } from "../api/contract.ts";
-import { ago, dayOf, mixesScripts, stateWord, toneOf, visible } from "./format.ts";
+import { deploymentSchema, gateSchema, jobSchema } from "../api/contract.ts";
+import { ago, dayOf, mixesScripts, toneOf, visible } from "./format.ts";
 
 describe("visible", () => {
   it.each([
@@ -56,10 +56,11 @@ it("days are those of UTC", () => {
 });
 
 describe("states", () => {
-  it.each([...jobSchema.shape.sync.options, ...deploymentSchema.shape.state.options].filter((state) => state !== "unknown"))(
-    "%s has a word of its own",
+  it.each([...jobSchema.shape.sync.options, ...deploymentSchema.shape.state.options, ...gateSchema.shape.result.options])(
+    "%s is known, and every tone is one that the command line has too",
     (state) => {
-      expect(stateWord(state)).toMatch(/^[A-Z]/);
+      const quiet = ["rejected", "superseded", "not_reached"];
+      expect(toneOf(state) === "quiet").toBe(quiet.includes(state));
     },
   );
 

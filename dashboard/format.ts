@@ -34,33 +34,6 @@ export function shortHash(hash: string): string {
   return hash.slice(0, 8);
 }
 
-const stateWords: Readonly<Record<string, string>> = {
-  invalid: "Invalid meta",
-  frozen: "Frozen",
-  paused: "Paused",
-  blocked: "Blocked",
-  orphan: "Not in git",
-  pending: "Awaiting approval",
-  deploying: "Deploying",
-  held: "Held",
-  drift: "Drift",
-  sync: "In sync",
-  detected: "Detected",
-  pending_approval: "Awaiting approval",
-  pre_hook: "Pre-hooks",
-  applying: "Applying",
-  post_hook: "Post-hooks",
-  completed: "Completed",
-  failed: "Failed",
-  rejected: "Rejected",
-  superseded: "Superseded",
-};
-
-/** A state as people read it. */
-export function stateWord(state: string): string {
-  return stateWords[state] ?? state;
-}
-
 const tones: readonly (readonly [string, readonly string[]])[] = [
   ["bad", ["failed", "blocked", "invalid", "frozen", "unknown", "timed_out", "fail"]],
   ["wait", ["pending", "pending_approval", "held", "paused", "drift", "orphan"]],
@@ -68,7 +41,7 @@ const tones: readonly (readonly [string, readonly string[]])[] = [
   ["good", ["completed", "sync", "succeeded", "pass"]],
 ];
 
-/** Which of the page's tones a state has. */
+/** Which of the page's tones a state has. The word itself is the API's, as everywhere. */
 export function toneOf(state: string): string {
   return tones.find(([, states]) => states.includes(state))?.[0] ?? "quiet";
 }

@@ -6,8 +6,8 @@ import { Link } from "./components.tsx";
 import { path } from "./location.ts";
 import { changes } from "./resource.ts";
 import { routeOf } from "./route.ts";
-import { Activity } from "./views/activity.tsx";
 import { Deployment } from "./views/deployment.tsx";
+import { Deployments } from "./views/deployments.tsx";
 import { Job } from "./views/job.tsx";
 import { Jobs } from "./views/jobs.tsx";
 import { Events, Status } from "./views/operations.tsx";
@@ -16,7 +16,7 @@ import { Overview } from "./views/overview.tsx";
 const views = [
   ["/", "Overview"],
   ["/jobs", "Jobs"],
-  ["/activity", "Activity"],
+  ["/deployments", "Deployments"],
   ["/events", "Events"],
   ["/status", "Status"],
 ] as const;
@@ -51,8 +51,8 @@ function View() {
       return <Overview />;
     case "jobs":
       return <Jobs />;
-    case "activity":
-      return <Activity />;
+    case "deployments":
+      return <Deployments />;
     case "job":
       return <Job namespace={route.namespace} job={route.job} />;
     case "deployment":

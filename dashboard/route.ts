@@ -3,7 +3,7 @@
 export type Route =
   | { readonly view: "overview" }
   | { readonly view: "jobs" }
-  | { readonly view: "activity" }
+  | { readonly view: "deployments" }
   | { readonly view: "job"; readonly namespace: string; readonly job: string }
   | { readonly view: "deployment"; readonly id: string }
   | { readonly view: "events" }
@@ -23,7 +23,7 @@ export function routeOf(pathname: string): Route {
   if (parts.length > 1) return { view: "lost" };
   switch (first) {
     case "jobs":
-    case "activity":
+    case "deployments":
     case "events":
     case "status":
       return { view: first };

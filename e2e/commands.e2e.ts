@@ -193,6 +193,27 @@ describe("a hook whose outcome nobody knows (design D33)", () => {
   });
 });
 
+describe("status operator", () => {
+  it("shows what the API says, and the place of a mistake", async () => {
+    await commit({ "mistake.hcl": 'job "mistake" {\n  group "g" {\n    nosuch = 1\n  }\n}\n' });
+    const { repositories } = await nops.until<StatusJson>(
+      "/api/v1/status",
+      (status) => status.repositories[0]?.issues.some(({ file }) => file === "mistake.hcl") ?? false,
+    );
+    expect(repositories[0]?.issues.find(({ file }) => file === "mistake.hcl")).toMatchObject({
+      line: 3,
+      message: 'Unsupported argument; An argument named "nosuch" is not expected here.',
+    });
+    const { stdout, stderr } = await ends(0, "status", "operator");
+    expect(stdout).toMatch(/^nops: +\d.*, active, at http/m);
+    expect(stdout).toMatch(/^main +main +\w{8} .*1 errors, 0 warnings/m);
+    expect(stderr).toContain("main: mistake.hcl:3: Unsupported argument");
+    const { queues, loops } = await json<StatusJson>("status", "operator");
+    expect(Object.keys(queues)).toEqual(Object.keys(loops));
+    await commit({ "mistake.hcl": null });
+  });
+});
+
 describe("fetch --accept (design D32)", () => {
   it("lets a commit take effect that removes most jobs", async () => {
     const { jobs } = await json<{ jobs: { job: string }[] }>("jobs");

@@ -56,6 +56,21 @@ describe("tokens", () => {
     expect(await store.findToken(secret)).toBeUndefined();
   });
 
+  it("have names of their own while they are valid", async () => {
+    const clock = new FakeClock(builtAtMs);
+    const store = memoryStore({ clock });
+    const create = () => store.createToken({ name: "ci", ttlMs: 60_000, actor });
+    const { token } = await create();
+    const taken = { name: "RefusedError", code: "token_name_taken", hint: expect.stringContaining(`token revoke ${token.id}`) };
+    await expect(create()).rejects.toMatchObject(taken);
+    await clock.advance(60_000);
+    const { token: second } = await create();
+    await expect(create()).rejects.toMatchObject({ code: "token_name_taken" });
+    await store.revokeToken(second.id, actor);
+    await create();
+    expect(await store.listTokens()).toHaveLength(3);
+  });
+
   it("end when they are revoked, once", async () => {
     const store = memoryStore();
     const { token, secret } = await store.createToken({ name: "ci", actor });

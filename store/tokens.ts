@@ -57,7 +57,8 @@ export class Tokens {
 
   /**
    * The secret is in the answer and nowhere else; its SHA-256 is stored.
-   * @throws InvalidRequestError `bad_token_name`, `unknown_capability`, `bad_ttl`, `bad_namespace`.
+   * A name belongs to one valid token, since decisions are signed with it.
+   * @throws InvalidRequestError `bad_token_name`, `unknown_capability`, `bad_ttl`, `bad_namespace`; RefusedError `token_name_taken`.
    */
   async createToken(input: NewToken): Promise<{ readonly token: ApiToken; readonly secret: string }> {
     const capabilities = checkedCapabilities(input.capabilities ?? ["read"]);
@@ -66,6 +67,7 @@ export class Tokens {
     const secret = secretPrefix + Buffer.from(this.#random.bytes(secretBytes)).toString("base64url");
     const c = this.#connection;
     return c.administer(() => {
+      this.#refuseTaken(name);
       const row: TokenRow = {
         id: c.newId(),
         name,
@@ -87,6 +89,18 @@ export class Tokens {
         message: `token ${row.id} (${name}) may ${rights}${row.expiresAt === null ? "" : ` until ${row.expiresAt}`}`,
       });
       return { token: toToken(row), secret };
+    });
+  }
+
+  #refuseTaken(name: string): void {
+    const c = this.#connection;
+    const named = c.orm.select().from(apiTokens).where(eq(apiTokens.name, name)).all();
+    const now = c.now();
+    const valid = named.find((row) => row.revokedAt === null && (row.expiresAt === null || row.expiresAt > now));
+    if (valid === undefined) return;
+    throw new RefusedError(`token ${valid.id} is called "${name}" already`, {
+      code: "token_name_taken",
+      hint: `choose another name, or: nops token revoke ${valid.id}`,
     });
   }
 

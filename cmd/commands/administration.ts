@@ -88,7 +88,9 @@ export async function restore(file: string | undefined, flags: LocalFlags, io: C
   if (file === undefined) {
     const accepted = await withStore(flags, io, (store) => store.acceptRestored(localActor(io)));
     io.out(
-      accepted ? "accepted; restart nops so that it writes again\n" : "nothing to accept: the database is not a restored one\n",
+      accepted
+        ? "accepted; restart nops: the one that runs only looks until then\n"
+        : "nothing to accept: the database is not a restored one\n",
     );
     return;
   }
@@ -103,7 +105,9 @@ export async function restore(file: string | undefined, flags: LocalFlags, io: C
   io.out(
     `restored up to event ${report.head.seq}${report.replaced === undefined ? "" : `; the former database is ${report.replaced}`}\n`,
   );
-  io.err("nops will only look until: nops restore --accept\n");
+  io.err(
+    `nops will only look until: nops restore --accept --data-dir ${flags.dataDir}; if it runs by then, restart it after that\n`,
+  );
 }
 
 /** The secret is printed once, alone on stdout; everything else goes to stderr. */

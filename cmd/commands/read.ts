@@ -1,11 +1,13 @@
-/** Commands that only read: jobs, job, deployments, deployment, events, explain, status. */
+/** Commands that only read: jobs, job, deployments, deployment, events, explain. */
 import type { DeploymentDetailJson, DeploymentJson, EventJson, JobJson } from "../../api/contract.ts";
 import type { JobDiff } from "../../model/nomad.ts";
-import { type ClientFlags, clientFor, jobFor } from "../client-options.ts";
+import type { ApiClient } from "../api-client.ts";
+import { type ClientFlags, clientFor, jobFilterFor, jobFor } from "../client-options.ts";
 import { deploymentIdFor } from "../deployment-id.ts";
 import { diffText } from "../diff-text.ts";
+import { CommandError, exitCodes } from "../exit-codes.ts";
 import type { CommandIo } from "../io.ts";
-import { ago, paint, paintState, printable, printJson, table } from "../output.ts";
+import { ago, describeFacts, paint, paintState, printable, printJson, table } from "../output.ts";
 import { printWarnings } from "../warnings.ts";
 
 export interface ListFlags extends ClientFlags {
@@ -66,18 +68,17 @@ function describeJob(answer: JobJson, io: CommandIo): string {
     ],
     ["Blocked by", answer.blocked_by],
   ];
-  return facts.flatMap(([name, value]) => (value === null ? [] : [`${`${name}:`.padEnd(12)}${value}\n`])).join("");
+  return describeFacts(facts);
 }
 
 export async function deployments(flags: ListFlags, io: CommandIo): Promise<void> {
-  const answer = await clientFor(flags, io).deployments({
-    state: flags.state,
-    job: flags.job,
-    namespace: flags.namespace,
-    limit: flags.limit,
-  });
+  const client = clientFor(flags, io);
+  const filter = jobFilterFor(flags, io);
+  const answer = await client.deployments({ ...filter, state: flags.state, limit: flags.limit });
+  if (answer.deployments.length === 0 && !(await isKnown(filter, client))) throw unknownJob(filter);
   if (flags.json) return printJson(io, answer);
   io.out(deploymentTable(answer.deployments, io));
+  if (answer.deployments.length === 0) io.err("no deployment matches\n");
   if (answer.next_cursor !== null) io.err("there are more: raise --limit\n");
 }
 
@@ -130,24 +131,42 @@ function describeDeployment(answer: DeploymentDetailJson, io: CommandIo): string
     ["Decided by", answer.decided_by],
     ["Retry of", answer.retry_of],
   ];
-  return facts.flatMap(([name, value]) => (value === null ? [] : [`${`${name}:`.padEnd(12)}${printable(value)}\n`])).join("");
+  return describeFacts(facts.map(([name, value]) => [name, value === null ? null : printable(value)]));
+}
+
+type Filter = ReturnType<typeof jobFilterFor>;
+
+/** Asked only where nothing was found: a job without entries is no mistake, a name that nobody knows is. */
+async function isKnown({ job, namespace }: Filter, client: ApiClient): Promise<boolean> {
+  return job === undefined || (await client.jobs({ job, namespace })).jobs.length > 0;
+}
+
+function unknownJob({ job, namespace }: Filter): CommandError {
+  const where = namespace === undefined ? "" : ` in namespace "${namespace}"`;
+  return new CommandError(exitCodes.notFound, `no job "${job}"${where}`, "nops jobs lists them all");
 }
 
 export async function events(flags: ListFlags, io: CommandIo): Promise<void> {
   const client = clientFor(flags, io);
+  const filter = jobFilterFor(flags, io);
   const print = (event: EventJson): void => io.out(flags.json ? `${JSON.stringify(event)}\n` : eventLine(event));
-  const page = await client.events({ job: flags.job, namespace: flags.namespace, limit: flags.limit });
+  const page = await client.events({ ...filter, limit: flags.limit });
+  const isUnknown = page.events.length === 0 && !(await isKnown(filter, client));
   if (!flags.follow) {
+    if (isUnknown) throw unknownJob(filter);
     if (flags.json) return printJson(io, page);
     for (const event of page.events.toReversed()) print(event);
+    if (page.events.length === 0) io.err("no event matches\n");
     return;
   }
+  // It may come with the next commit.
+  if (isUnknown) io.err(`warning: ${unknownJob(filter).message} yet\n`);
   for (const event of page.events.toReversed()) print(event);
   const last = page.events[0]?.id;
   for await (const event of client.follow(last)) {
     if (
-      (flags.job === undefined || flags.job === event.job) &&
-      (flags.namespace === undefined || flags.namespace === event.namespace)
+      (filter.job === undefined || filter.job === event.job) &&
+      (filter.namespace === undefined || filter.namespace === event.namespace)
     )
       print(event);
   }

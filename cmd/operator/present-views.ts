@@ -6,7 +6,7 @@ import type { Deployment } from "../../model/deployment.ts";
 import type { WindowRule } from "../../model/desired.ts";
 import { formatDuration } from "../../model/duration.ts";
 import { splitJobKey } from "../../model/job-key.ts";
-import { reasons } from "../../model/reasons.ts";
+import { type ReasonCode, reasons } from "../../model/reasons.ts";
 
 export function presentJob(view: JobView): JobJson {
   const { hold, window } = view;
@@ -55,9 +55,13 @@ export function presentJobDetail(view: JobView, deployments: readonly Deployment
   };
 }
 
+/** Nothing is left to do: where the gates end by these, nothing has failed. */
+const settled: ReadonlySet<ReasonCode | undefined> = new Set(["in_sync", "own_keys_only", "batch_done"]);
+
+/** A gate that stops because the job is as git wants it passes; those behind it are not reached. */
 export function presentExplanation(view: ExplainView): ExplanationJson {
   const { namespace, jobId } = splitJobKey(view.key);
-  const failed = view.gates.find((gate) => gate.status === "fail");
+  const failed = view.gates.find((gate) => gate.status === "fail" && !settled.has(gate.reason));
   return {
     namespace,
     job: jobId,
@@ -65,7 +69,7 @@ export function presentExplanation(view: ExplainView): ExplanationJson {
     blocking_gate: failed?.name ?? null,
     gates: view.gates.map((gate) => ({
       gate: gate.name,
-      result: gate.status,
+      result: settled.has(gate.reason) ? "pass" : gate.status,
       fact: gate.fact,
       source: gate.source,
       may_change: gate.changesAt ?? null,
@@ -88,6 +92,11 @@ export function presentRepository(view: RepositoryView, branch: string): StatusJ
     issues,
     held_commit: view.heldCommit ?? null,
   };
+}
+
+/** Loops by name with what they have to do. */
+export function presentQueues(view: OperatorView): StatusJson["queues"] {
+  return Object.fromEntries(view.loops.map(({ name, waiting, running, failing }) => [name, { waiting, running, failing }]));
 }
 
 /** Loops by name with the time of their last pass. */

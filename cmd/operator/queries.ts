@@ -9,13 +9,21 @@ import {
   presentHookRun,
   presentPause,
 } from "../../api/present.ts";
+import { warningsOf } from "../../api/warnings.ts";
 import type { Operator } from "../../controllers/operator.ts";
 import { NotFoundError } from "../../model/errors.ts";
 import type { Store } from "../../store/open.ts";
 import type { Config } from "../config/schema.ts";
 import { version } from "../version.ts";
 import type { NomadContact } from "./nomad-contact.ts";
-import { presentExplanation, presentJob, presentJobDetail, presentLoops, presentRepository } from "./present-views.ts";
+import {
+  presentExplanation,
+  presentJob,
+  presentJobDetail,
+  presentLoops,
+  presentQueues,
+  presentRepository,
+} from "./present-views.ts";
 
 const deploymentsOfJob = 50;
 
@@ -58,9 +66,10 @@ async function status(config: Config, store: Store, operator: Operator, contact:
   const [view, counts, pauses] = await Promise.all([operator.status(), store.countByState(), store.pausesInForce()]);
   const branches = new Map(config.repositories.map((repository) => [repository.name, repository.branch]));
   const modes = { normal: "active", read_only: "read_only", standby: "standby", restored_database: "restored" } as const;
-  return {
+  const answer = {
     version,
     mode: modes[view.mode],
+    started_at: view.startedAt ?? null,
     repositories: view.repositories.map((repository) => presentRepository(repository, branches.get(repository.name) ?? "")),
     nomad: {
       address: config.nomad.address,
@@ -69,6 +78,7 @@ async function status(config: Config, store: Store, operator: Operator, contact:
       last_contact_at: contact.lastContactAt ?? null,
     },
     loops: presentLoops(view),
+    queues: presentQueues(view),
     counts: {
       ...view.jobs,
       ...Object.fromEntries(Object.entries(counts).map(([state, count]) => [`deployments_${state}`, count])),
@@ -76,6 +86,7 @@ async function status(config: Config, store: Store, operator: Operator, contact:
     },
     paused: presentPause(pauses.all),
   };
+  return { ...answer, warnings: warningsOf(answer) };
 }
 
 async function unlessMissing<T>(read: () => Promise<T>): Promise<T | undefined> {

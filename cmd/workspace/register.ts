@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { withServerFlags } from "../client-options.ts";
 import type { CommandIo } from "../io.ts";
 
 /**
@@ -109,12 +110,20 @@ function serviceCommands(program: Command, io: CommandIo): void {
       .option("--skip-hooks", "do not run the service's own hooks")
       .action(async (service: string | undefined, flags) => (await body()).toggleCommand(name, service, flags, io));
   }
-  const status = json(base(program, "status [section] [service]", "what is deployed, runs and is pending")).usage(
-    "[apps|tools|infra|deploy|daemons] [service]",
-  );
-  status.action(async (section: string | undefined, service: string | undefined, flags) =>
-    (await import("./status.ts")).statusCommand(section, service, flags, io),
-  );
+  json(
+    withServerFlags(
+      base(
+        program,
+        "status [section] [service]",
+        "what is deployed, runs and is pending in a workspace, or how the operator stands",
+      ),
+    ),
+  )
+    .usage("[options] [apps|tools|infra|deploy|daemons] [service] | operator")
+    .addHelpText("after", "\nOutside of a workspace, and with --addr, `nops status` is `nops status operator`.\n")
+    .action(async (section: string | undefined, service: string | undefined, flags) =>
+      (await import("./status.ts")).statusCommand(section, service, flags, io),
+    );
 }
 
 function snapshotCommands(program: Command, io: CommandIo): void {

@@ -1,4 +1,4 @@
-import { InvalidRequestError } from "../../model/errors.ts";
+import { InvalidRequestError, messageOf } from "../../model/errors.ts";
 import type { Json } from "../../model/nomad.ts";
 import { deployStanding, standingJson, standingLine } from "../../workspace/app/standing.ts";
 import {
@@ -11,6 +11,10 @@ import {
   serviceStatus,
   stepStatus,
 } from "../../workspace/app/status.ts";
+import { findRoot } from "../../workspace/config/root.ts";
+import type { ClientFlags } from "../client-options.ts";
+import { operatorStatus } from "../commands/status.ts";
+import { CommandError, exitCodes } from "../exit-codes.ts";
 import type { CommandIo } from "../io.ts";
 import { paintState, printJson, table } from "../output.ts";
 import { inWorkspace, type WorkspaceFlags } from "./host.ts";
@@ -24,17 +28,20 @@ const types: Readonly<Record<string, readonly ServiceStatusRow["type"][]>> = {
   infra: ["infra"],
 };
 
-/** `nops status [apps|tools|infra|deploy|daemons]`. Takes no lock; works while a deploy runs. */
+/** `nops status [apps|tools|infra|deploy|daemons|operator]`. Takes no lock; works while a deploy runs. */
 export async function statusCommand(
   section: string | undefined,
   service: string | undefined,
-  flags: WorkspaceFlags,
+  flags: WorkspaceFlags & ClientFlags,
   io: CommandIo,
 ): Promise<void> {
+  if (section === "operator" || (section === undefined && flags.addr !== undefined)) return operatorStatus(flags, io);
+  const outside = section === undefined && flags.workspace === undefined ? whyOutside(io) : undefined;
+  if (outside !== undefined) return operatorInstead(outside, flags, io);
   await inWorkspace(io, flags, async (session) => {
     const known = section === undefined || section === "deploy" || section === "daemons" || Object.hasOwn(types, section);
     if (!known)
-      throw new InvalidRequestError(`status takes apps, tools, infra, deploy or daemons, not "${section}"`, {
+      throw new InvalidRequestError(`status takes apps, tools, infra, deploy, daemons or operator, not "${section}"`, {
         code: "unknown_section",
       });
     const journal = session.store.load();
@@ -53,6 +60,25 @@ export async function statusCommand(
       ),
     );
   });
+}
+
+/** Why there is no workspace around the working directory; absent when there is one. */
+function whyOutside(io: CommandIo): string | undefined {
+  try {
+    findRoot(io.workingDirectory);
+    return undefined;
+  } catch (error) {
+    return messageOf(error);
+  }
+}
+
+async function operatorInstead(outside: string, flags: ClientFlags, io: CommandIo): Promise<void> {
+  try {
+    await operatorStatus(flags, io);
+  } catch (error) {
+    if (!(error instanceof CommandError) || error.exitCode !== exitCodes.unreachable) throw error;
+    throw new CommandError(error.exitCode, `${outside}, and ${error.message}`, error.hint, error.code);
+  }
 }
 
 /** What stands above every section: how the deploy stands, what is pending, whence the journal came. */

@@ -5,7 +5,7 @@ import { api } from "../api.ts";
 import { Action, Badge, Facts, Name, Problem } from "../components.tsx";
 import { shortHash, visible } from "../format.ts";
 import { useResource } from "../resource.ts";
-import { DeploymentList } from "./activity.tsx";
+import { DeploymentList } from "./deployments.tsx";
 import { Diff } from "./diff.tsx";
 
 export function Job({ namespace, job }: { readonly namespace: string; readonly job: string }) {
@@ -110,6 +110,7 @@ function Gates({ namespace, job }: { readonly namespace: string; readonly job: s
             <th scope="col">Gate</th>
             <th scope="col">Result</th>
             <th scope="col">Fact</th>
+            <th scope="col">Source</th>
             <th scope="col">May change</th>
           </tr>
         </thead>
@@ -121,6 +122,7 @@ function Gates({ namespace, job }: { readonly namespace: string; readonly job: s
                 <Badge state={gate.result} />
               </td>
               <td>{visible(gate.fact)}</td>
+              <td class="quiet">{visible(gate.source)}</td>
               <td class="quiet">{visible(gate.may_change ?? "–")}</td>
             </tr>
           ))}

@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import type { JobJson } from "../../api/contract.ts";
 import { api } from "../api.ts";
 import { Badge, Link, Name, Problem, Time } from "../components.tsx";
-import { stateWord, visible } from "../format.ts";
+import { visible } from "../format.ts";
 import { useResource } from "../resource.ts";
 import { jobPath } from "../route.ts";
 
@@ -22,12 +22,12 @@ export function Jobs() {
       <Problem error={error} />
       <p class="toolbar">
         <label>
-          State{" "}
+          Sync{" "}
           <select value={state} onChange={(event) => setState(event.currentTarget.value)}>
             <option value="">all ({jobs.length})</option>
             {states.map((each) => (
               <option key={each} value={each}>
-                {stateWord(each)} ({jobs.filter((job) => job.sync === each).length})
+                {each} ({jobs.filter((job) => job.sync === each).length})
               </option>
             ))}
           </select>
@@ -52,7 +52,7 @@ export function JobTable({ jobs }: { readonly jobs: readonly JobJson[] }) {
         <thead>
           <tr>
             <th scope="col">Job</th>
-            <th scope="col">State</th>
+            <th scope="col">Sync</th>
             <th scope="col">Policy</th>
             <th scope="col">Last deployment</th>
             <th scope="col">File</th>
@@ -86,7 +86,7 @@ function JobRow({ job }: { readonly job: JobJson }) {
           "–"
         ) : (
           <Link to={`/deployments/${last.id}`}>
-            {stateWord(last.state)} <Time at={last.updated_at} />
+            {last.state} <Time at={last.updated_at} />
           </Link>
         )}
       </td>

@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import type { StatusJson } from "../../api/contract.ts";
 import { api } from "../api.ts";
-import { Action, Badge, Commit, Facts, Link, Problem, Time } from "../components.tsx";
+import { Action, Badge, Commit, Facts, Link, Problem, Time, Warnings } from "../components.tsx";
 import { shortHash, visible } from "../format.ts";
 import { useResource } from "../resource.ts";
 
@@ -46,12 +46,11 @@ function StatusBody({ data, reload }: { readonly data: StatusJson; readonly relo
         rows={[
           ["Version", data.version],
           ["Mode", data.mode],
-          [
-            "Nomad",
-            data.nomad.reachable ? `reachable at ${data.nomad.address}` : `unreachable: ${visible(data.nomad.error ?? "")}`,
-          ],
+          ["Started", <Time key="s" at={data.started_at} />],
+          ["Nomad", visible(`${data.nomad.address}, ${data.nomad.reachable ? "ok" : `unreachable: ${data.nomad.error ?? ""}`}`)],
         ]}
       />
+      <Warnings status={data} />
       <p class="toolbar">
         {data.paused.paused ? (
           <>
@@ -80,7 +79,42 @@ function StatusBody({ data, reload }: { readonly data: StatusJson; readonly relo
       {data.repositories.map((repository) => (
         <Repository key={repository.name} repository={repository} reload={reload} />
       ))}
+      <Loops status={data} />
     </>
+  );
+}
+
+function Loops({ status }: { readonly status: StatusJson }) {
+  return (
+    <section aria-labelledby="loops">
+      <h3 id="loops">Loops</h3>
+      <div class="scroll">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Loop</th>
+              <th scope="col">Waiting</th>
+              <th scope="col">Running</th>
+              <th scope="col">Failing</th>
+              <th scope="col">Last pass</th>
+            </tr>
+          </thead>
+          <tbody>
+            {Object.entries(status.queues).map(([name, { waiting, running, failing }]) => (
+              <tr key={name}>
+                <th scope="row">{name}</th>
+                <td>{waiting}</td>
+                <td>{running}</td>
+                <td>{failing}</td>
+                <td>
+                  <Time at={status.loops[name] ?? null} />
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
   );
 }
 
@@ -98,8 +132,8 @@ function Repository({
         rows={[
           ["Branch", visible(repository.branch)],
           ["Commit", <Commit key="c" sha={repository.commit} subject={repository.commit_subject} />],
-          ["Last look", <Time key="t" at={repository.last_check_at} />],
-          ["Managed jobs", String(repository.managed_jobs)],
+          ["Looked at", <Time key="t" at={repository.last_check_at} />],
+          ["Jobs", String(repository.managed_jobs)],
         ]}
       />
       {repository.last_error === null ? null : <p class="problem">{visible(repository.last_error)}</p>}

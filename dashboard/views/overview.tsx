@@ -1,10 +1,10 @@
 /** Is something waiting on me, what runs now, what happened last, and which commit the cluster follows. */
 import type { DeploymentJson, JobJson, StatusJson } from "../../api/contract.ts";
 import { api } from "../api.ts";
-import { Action, Commit, Link, Problem, Time } from "../components.tsx";
+import { Action, Commit, Link, Problem, Time, Warnings } from "../components.tsx";
 import { visible } from "../format.ts";
 import { useResource } from "../resource.ts";
-import { DeploymentList } from "./activity.tsx";
+import { DeploymentList } from "./deployments.tsx";
 import { JobTable } from "./jobs.tsx";
 
 /** In the order in which a person should look at them. */
@@ -50,20 +50,9 @@ function Strip({ status, reload }: { readonly status: StatusJson; readonly reloa
               , <Link to="/status">{issueWords(repository.issues)}</Link>
             </>
           )}
-          {repository.last_error === null ? null : <span class="problem"> {visible(repository.last_error)}</span>}
         </p>
       ))}
-      {status.nomad.reachable ? null : (
-        <p class="problem">
-          Nomad at {visible(status.nomad.address)} is unreachable: {visible(status.nomad.error ?? "")}
-        </p>
-      )}
-      {status.mode === "active" ? null : <p class="problem">This nops is {status.mode.replace("_", " ")}: it starts nothing.</p>}
-      {status.paused.paused ? (
-        <p class="problem">
-          Every job is paused by {visible(status.paused.by ?? "")}: {visible(status.paused.reason ?? "")}
-        </p>
-      ) : null}
+      <Warnings status={status} />
       <Action label="Fetch now" run={api.fetch} done={reload} />
     </section>
   );

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { StatusJson } from "../api/contract.ts";
+import type { StatusJson } from "./contract.ts";
 import { warningsOf } from "./warnings.ts";
 
 const repository: StatusJson["repositories"][number] = {
@@ -13,12 +13,14 @@ const repository: StatusJson["repositories"][number] = {
   issues: [],
   held_commit: null,
 };
-const well: StatusJson = {
+const well: Omit<StatusJson, "warnings"> = {
   version: "0.1.0",
   mode: "active",
   repositories: [repository],
   nomad: { address: "http://127.0.0.1:4646", reachable: true, error: null, last_contact_at: null },
+  started_at: null,
   loops: {},
+  queues: {},
   counts: {},
   paused: { paused: false, reason: null, by: null, since: null },
 };
@@ -38,7 +40,11 @@ it.each([
   ],
   ["it only looks", { mode: "read_only" as const }, ["this nops runs read-only: it starts nothing"]],
   ["it stands by", { mode: "standby" as const }, ["this nops stands by: another one holds the database"]],
-  ["restored", { mode: "restored" as const }, ["the database was restored: nothing is started until nops restore --accept"]],
+  [
+    "restored",
+    { mode: "restored" as const },
+    ["the database was restored: nothing is started until nops restore --accept and a restart of nops"],
+  ],
   [
     "a pause of everything",
     { paused: { paused: true, reason: "fair", by: "ann", since: null } },
@@ -53,6 +59,11 @@ it.each([
     "broken files, the first three by name",
     { repositories: [{ ...repository, issues: ["a", "b", "c", "d", "e"].map(error) }] },
     ["main: a: broken", "main: b: broken", "main: c: broken", "main: 2 more errors in its files"],
+  ],
+  [
+    "the place of a mistake, once",
+    { repositories: [{ ...repository, issues: [{ ...error("a.hcl"), line: 7 }] }] },
+    ["main: a.hcl:7: broken"],
   ],
 ] satisfies [string, Partial<StatusJson>, string[]][])("%s", (_name, over, lines) => {
   expect(warningsOf({ ...well, ...over })).toEqual(lines);

@@ -3,19 +3,19 @@ import { useState } from "preact/hooks";
 import type { DeploymentJson } from "../../api/contract.ts";
 import { api } from "../api.ts";
 import { Badge, Commit, Link, Name, Problem, Time } from "../components.tsx";
-import { dayOf, stateWord, visible } from "../format.ts";
+import { dayOf, visible } from "../format.ts";
 import { useResource } from "../resource.ts";
 import { jobPath } from "../route.ts";
 
-export function Activity() {
+export function Deployments() {
   const { data, error } = useResource(api.deployments, "deployments");
   const [state, setState] = useState("");
   const all = data?.deployments ?? [];
   const shown = all.filter((row) => state === "" || row.state === state);
   const days = [...new Set(shown.map((row) => dayOf(row.created_at)))];
   return (
-    <section aria-labelledby="activity">
-      <h2 id="activity">Activity</h2>
+    <section aria-labelledby="deployments">
+      <h2 id="deployments">Deployments</h2>
       <Problem error={error} />
       <p class="toolbar">
         <label>
@@ -24,7 +24,7 @@ export function Activity() {
             <option value="">all ({all.length})</option>
             {[...new Set(all.map((row) => row.state))].sort().map((each) => (
               <option key={each} value={each}>
-                {stateWord(each)} ({all.filter((row) => row.state === each).length})
+                {each} ({all.filter((row) => row.state === each).length})
               </option>
             ))}
           </select>

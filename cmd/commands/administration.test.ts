@@ -1,0 +1,40 @@
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { databasePath } from "../../store/backup.ts";
+import { openStore } from "../../store/open.ts";
+import { commandLine } from "../../testkit/command-line.ts";
+import { tempFolder } from "../../testkit/temp-folder.ts";
+import { systemClock, systemRandom } from "../system-clock.ts";
+
+/** A folder in which an operator has run. */
+async function dataFolder(): Promise<string> {
+  const folder = tempFolder();
+  await openStore({ path: databasePath(folder), clock: systemClock, random: systemRandom }).close();
+  return folder;
+}
+
+it("restore says what has to follow, accept says that a restart has to", async () => {
+  const dataDir = await dataFolder();
+  const nops = (...args: readonly string[]) => commandLine(args, { env: { NOPS_DATA_DIR: dataDir } });
+  const copy = join(tempFolder(), "copy.db");
+  expect(await nops("backup", copy)).toMatchObject({ code: 0 });
+  const restored = await nops("restore", copy);
+  expect(restored).toMatchObject({
+    code: 0,
+    err: expect.stringContaining(`nops restore --accept --data-dir ${dataDir}; if it runs`),
+  });
+  expect((await nops("restore", "--accept")).out).toMatch(/^accepted; restart nops/);
+  expect((await nops("restore", "--accept")).out).toMatch(/^nothing to accept/);
+});
+
+it("two valid tokens have two names: the second is refused with 3 and prints no secret", async () => {
+  const create = async (name: string) => commandLine(["token", "create", name, "--data-dir", dataDir]);
+  const dataDir = await dataFolder();
+  expect((await create("ci")).code).toBe(0);
+  expect(await create("ci")).toMatchObject({
+    code: 3,
+    out: "",
+    err: expect.stringMatching(/called "ci" already\nhint: .*token revoke/),
+  });
+  expect((await create("ci-2")).code).toBe(0);
+});
