@@ -97,6 +97,23 @@ describe("Grafana dashboard", () => {
   });
 });
 
+describe("deploy/Dockerfile", () => {
+  const lines = read("deploy/Dockerfile").replaceAll("\\\n", " ").split("\n");
+
+  it("brings no tool of development back once it has removed them", () => {
+    const [, after = ""] = lines.join("\n").split("npm prune --omit=dev");
+    const installs = after.match(/npm (?:install|ci)[^&\n]*/g) ?? [];
+    expect(installs.length).toBeGreaterThan(0);
+    for (const install of installs) expect(install).toContain("--omit=dev");
+  });
+
+  it("runs as a user without rights, and leaves out what is not source", () => {
+    expect(lines.findLast((line) => line.startsWith("USER"))).toBe("USER nops");
+    const ignored = read("deploy/Dockerfile.dockerignore").split("\n");
+    for (const path of [".git", "**/node_modules", "data"]) expect(ignored).toContain(path);
+  });
+});
+
 describe("charts/nops", () => {
   const defaults = new Map(
     [...read("charts/nops/variables.hcl").matchAll(/variable "(\w+)" \{[^}]*?default\s*=\s*(.+)$/gm)].map(
