@@ -1,6 +1,7 @@
 import { toInstant } from "../model/clock.ts";
 import type { Deployment, DeploymentSpec } from "../model/deployment.ts";
 import { messageOf, NomadError } from "../model/errors.ts";
+import type { Verdict } from "../model/facts.ts";
 import { type JobKey, jobKey } from "../model/job-key.ts";
 import type { JobSpec, LiveJob, PlanResult } from "../model/nomad.ts";
 import type { ReasonCode } from "../model/reasons.ts";
@@ -32,8 +33,11 @@ export async function registerOnce(deployment: Deployment, deps: ApplyDeps, pass
   const { spec, plan } = await planNow(key, target, deps);
   if (plan.jobModifyIndex !== deployment.baseIndex) return judgeMoved(deployment, key, plan, deps);
   const drift = judgeDrift(plan.diff, false);
-  if (drift === "own_keys") return { kind: "in_sync" };
-  if (drift === "none" && !(await wasUnknown(deployment, key, deps))) return { kind: "in_sync" };
+  if (drift === "own_keys" || (drift === "none" && !(await wasUnknown(deployment, key, deps)))) {
+    // What detection saw at this very index is no longer so: left on record, it would start the same deployment again and again.
+    await remember(deployment, key, plan, drift, deps);
+    return { kind: "in_sync" };
+  }
   const outcome = await register(deployment, spec, stored, deps, pass);
   if (outcome !== undefined) return outcome;
   return prove(deployment, key, spec, deps);
@@ -135,18 +139,29 @@ async function record(deployment: Deployment, key: JobKey, plan: PlanResult, dep
     jobVersion: undefined,
     evalId: undefined,
   });
+  await remember(deployment, key, plan, drift, deps);
+  return { kind: "applied" };
+}
+
+/** Puts what a plan of the deployment's spec said in place of what detection knew. */
+async function remember(
+  deployment: Deployment,
+  key: JobKey,
+  plan: PlanResult,
+  drift: Verdict["drift"],
+  deps: ApplyDeps,
+): Promise<void> {
   await deps.store.saveVerdict(key, {
     specHash: deployment.specHash,
     targetHash: deployment.targetHash,
     jobModifyIndex: plan.jobModifyIndex,
     drift,
-    diff: undefined,
+    diff: drift === "drift" || drift === "own_keys" ? deps.redactor.diff(plan.diff) : undefined,
     failedPlacements: plan.failedPlacements,
     warnings: deps.redactor.text(plan.warnings),
     plannedAt: toInstant(deps.clock.now()),
   });
   deps.live.note(key, plan.jobModifyIndex);
-  return { kind: "applied" };
 }
 
 /** A verification registers nothing; it begins by making sure that there still is something to verify (design D12). */
@@ -155,6 +170,7 @@ async function beginVerification(deployment: Deployment, target: JobSpec, deps: 
   const { plan } = await planNow(key, target, deps);
   const drift = judgeDrift(plan.diff, false);
   if (drift === "drift") {
+    await remember(deployment, key, plan, drift, deps);
     return { kind: "failed", reason: "conflict", message: "the live job no longer equals git, so there is nothing to verify" };
   }
   if (deployment.reschedule && (await deps.store.recordRescheduleIntent(deployment.id))) {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { NomadError } from "../model/errors.ts";
 import { endWorldsAfterEach, startWorld } from "../testkit/fakes/started-world.ts";
 import { key, service } from "../testkit/fakes/world.ts";
 
@@ -42,6 +43,26 @@ describe("policy auto, to the end", () => {
     expect(world.nomad.calls.length).toBeLessThanOrEqual(7);
     expect(world.nomad.live(key("web"))?.Priority).toBeUndefined();
     expect(await world.latest("web")).toMatchObject({ state: "completed", reason: "healthy" });
+  });
+
+  it("ends once when Nomad sees no difference any more at the register, and does not begin again", async () => {
+    const world = await startWorld();
+    const plan = world.nomad.plan.bind(world.nomad);
+    let plans = 0;
+    // A Nomad that was upgraded between the two plans: its canonical form is another one, and the job's index is the same.
+    const upgraded: typeof plan = async (spec) => {
+      const answer = await plan(spec);
+      if (plans > 20) throw new NomadError("planned without end", { kind: "overloaded" });
+      return plans++ === 0 ? answer : { ...answer, diff: { Type: "None", ID: "web" } };
+    };
+    Object.assign(world.nomad, { plan: upgraded });
+    await world.commit({ "web.hcl": service("web") });
+    const ended = await world.latest("web");
+    expect(ended).toMatchObject({ state: "completed", reason: "nothing_to_apply" });
+    await world.clock.advance(600_000);
+    expect((await world.latest("web"))?.id).toBe(ended?.id);
+    expect(await world.operator.job(key("web"))).toMatchObject({ sync: "sync", reason: "in_sync" });
+    expect(world.nomad.count("register")).toBe(0);
   });
 
   it("costs no call at all while nothing changes, over hours", async () => {

@@ -1,5 +1,6 @@
 /** Rows of operator §10.1: how deployments that have started go on and end. */
 import { expect } from "vitest";
+import type { JobJson } from "../../api/contract.ts";
 import { type DoorWorld, hookCall, registerOf } from "./door-world.ts";
 import { hookJob, serviceJob } from "./job-text.ts";
 import { moveOf, type TransitionRow, told } from "./transition-row.ts";
@@ -150,6 +151,10 @@ function nothingToApplyRow(): TransitionRow {
       expect(await moveOf(world, "emptied", "applying", "completed")).toMatchObject({ reason: "nothing_to_apply" });
       expect(world.registers("emptied")).toBe(0);
       expect((await world.detail("emptied")).applied_index).toBeNull();
+      // What is on record by then says the same, so neither the deployment nor its hook comes again.
+      await world.nops.until<JobJson>("/api/v1/jobs/default/emptied", ({ sync }) => sync === "sync");
+      expect(world.read("SELECT id FROM deployments WHERE job_id = 'emptied'")).toHaveLength(1);
+      expect(await world.children("emptied-hook")).toHaveLength(1);
     },
   };
 }
