@@ -14,6 +14,8 @@ interface Case {
   bring?(): Promise<unknown>;
   /** The gate tells when it may change by itself. */
   readonly changes?: true;
+  /** Nothing is in the way, because nothing is to be done. */
+  readonly done?: true;
 }
 
 let world: DoorWorld;
@@ -87,11 +89,12 @@ const inGit: readonly Case[] = [
 ];
 
 const inNomad: readonly Case[] = [
-  { name: "the gate drift: it equals git", gate: "drift", fact: /equals git/, first: file("equal") },
+  { name: "the gate drift: it equals git", gate: "drift", fact: /equals git/, first: file("equal"), done: true },
   {
     name: "the gate drift: only keys of nops differ",
     gate: "drift",
     fact: /only nops_\* keys differ/,
+    done: true,
     first: file("keys"),
     bring: async () => {
       await reaches("keys", "completed");
@@ -102,6 +105,7 @@ const inNomad: readonly Case[] = [
     name: "the gate drift: a batch job that completed and was collected is done",
     gate: "drift",
     fact: /already completed/,
+    done: true,
     first: { "batch.hcl": batchJob("batch", "true") },
     bring: async () => {
       await reaches("batch", "completed");
@@ -202,25 +206,27 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 /** All gates before it pass, none after it was reached: the first obstacle is the one that is told. */
-async function explains(job: string, gate: string, fact: RegExp): Promise<ExplanationJson> {
+async function explains(job: string, gate: string, fact: RegExp, done = false): Promise<ExplanationJson> {
+  const result = done ? "pass" : "fail";
   const explanation = await world.nops.until<ExplanationJson>(
     `/api/v1/jobs/default/${job}/explain`,
-    (answer) => answer.gates?.some((one) => one.gate === gate && one.result === "fail" && fact.test(one.fact)) === true,
+    (answer) => answer.gates?.some((one) => one.gate === gate && one.result === result && fact.test(one.fact)) === true,
   );
   const place = explanation.gates.findIndex((one) => one.gate === gate);
-  expect(explanation.blocking_gate).toBe(gate);
-  expect(explanation.gates.map(({ result }) => result)).toEqual(
-    explanation.gates.map((_, index) => (index < place ? "pass" : index === place ? "fail" : "not_reached")),
+  expect(explanation.blocking_gate).toBe(done ? null : gate);
+  expect(explanation.summary).toMatch(fact);
+  expect(explanation.gates.map((each) => each.result)).toEqual(
+    explanation.gates.map((_, index) => (index < place ? "pass" : index === place ? result : "not_reached")),
   );
   return explanation;
 }
 
 describe.concurrent("explain names", () => {
-  for (const [index, { name, gate, fact, bring, changes }] of cases.entries())
+  for (const [index, { name, gate, fact, bring, changes, done }] of cases.entries())
     it(name, async () => {
       const job = jobs[index] ?? "";
       await bring?.();
-      const { gates } = await explains(job, gate, fact);
+      const { gates } = await explains(job, gate, fact, done);
       const told = gates.find((one) => one.result === "fail")?.may_change ?? null;
       if (changes === true) expect(Date.parse(told ?? "")).toBeGreaterThan(systemClock.now());
       else expect(told).toBeNull();
