@@ -15,7 +15,8 @@ import { SystemRollout } from "./system-rollout.ts";
 interface Want {
   readonly name: string;
   readonly group: TaskGroup;
-  readonly node: Node;
+  /** None where a finished allocation of a node that takes nothing is to run again: such a wish waits in vain. */
+  readonly node: Node | undefined;
   readonly previous: Allocation | undefined;
   readonly canary: boolean;
 }
@@ -49,6 +50,8 @@ class SystemPass {
   readonly #candidates: Record<string, number> = {};
   readonly #destructive: Record<string, number> = {};
   readonly #existsFor = new Set<string>();
+  /** What each node is to have, by name of allocation: here the server builds names from the job's name, elsewhere from its id. */
+  readonly #required: ReadonlyMap<string, TaskGroup>;
   readonly #failed = new Map<string, Metrics>();
   readonly #filtered = new Map<string, Metrics>();
   readonly #blocked: string[] = [];
@@ -76,6 +79,8 @@ class SystemPass {
     this.#updateOf = updateOf;
     this.#sysbatch = sysbatch;
     this.#rollout = new SystemRollout(env, evaluation, job, sysbatch);
+    const names = (group: TaskGroup) => Array.from({ length: group.Count }, (_, i) => allocName(job?.Name ?? "", group.Name, i));
+    this.#required = new Map(job?.TaskGroups.flatMap((group) => names(group).map((name) => [name, group] as const)));
   }
 
   plan(existing: readonly Allocation[]): SchedulePlan {
@@ -92,7 +97,8 @@ class SystemPass {
     );
     const notReady = new Set(nodes.filter((node) => !isReady(node)).map((node) => node.ID));
     for (const alloc of existing) if (!terminal(alloc)) this.#judge(alloc, job, eligible, notReady, selector);
-    for (const node of eligible.values()) this.#fill(node, job, existing);
+    const peopled = existing.filter((alloc) => !terminal(alloc)).map((alloc) => alloc.NodeID);
+    for (const id of new Set([...peopled, ...eligible.keys()])) this.#fill(id, eligible.get(id), job, existing);
     // One that runs and may stay as it is says that this is no first run.
     if (this.#ignored.length === 0 || this.#rollout.row !== undefined) {
       this.#rollout.create(job, this.#candidates, existing, this.#updates.length !== 0 || this.#allocs.length !== 0);
@@ -138,11 +144,10 @@ class SystemPass {
     notReady: ReadonlySet<string>,
     selector: Selector,
   ): void {
-    const group = job.TaskGroups.find((one) => one.Name === alloc.TaskGroup);
+    const group = this.#required.get(alloc.Name);
     const node = eligible.get(alloc.NodeID);
     const changed = job.JobModifyIndex !== alloc.Job.JobModifyIndex;
-    const index = Number(/\[(\d+)\]$/.exec(alloc.Name)?.[1] ?? 0);
-    if (group === undefined || index >= group.Count) this.#unneeded(alloc);
+    if (group === undefined) this.#unneeded(alloc);
     else if (alloc.DesiredTransition.Migrate) {
       this.#counts(group.Name).Migrate++;
       this.#stopOne(alloc, reasons.nodeTainted);
@@ -194,26 +199,24 @@ class SystemPass {
     this.#destructive[group.Name] = (this.#destructive[group.Name] ?? 0) + 1;
   }
 
-  /** What a node lacks. A finished sysbatch allocation counts as there, until a new version wants it to run again. */
-  #fill(node: Node, job: Job, existing: readonly Allocation[]): void {
-    for (const group of job.TaskGroups) {
-      for (let i = 0; i < group.Count; i++) {
-        const name = allocName(job.ID, group.Name, i);
-        const here = existing.filter((alloc) => alloc.NodeID === node.ID && alloc.Name === name);
-        if (here.some((alloc) => !terminal(alloc))) continue;
-        const last = here.sort((a, b) => b.CreateIndex - a.CreateIndex)[0];
-        if (this.#sysbatch && last !== undefined) {
-          if (job.JobModifyIndex === last.Job.JobModifyIndex) {
-            this.#ignore(last);
-            continue;
-          }
-          this.#renew(last, { name, group, node, previous: last, canary: false }, job);
-          continue;
-        }
-        this.#places.push({ name, group, node, previous: last, canary: false });
-        this.#counts(group.Name).Place++;
-        this.#count(group.Name);
+  /**
+   * What a node lacks; nothing where it takes nothing. A finished sysbatch allocation counts as there until a new version wants it to
+   * run again, also on a node that takes nothing as long as another allocation of the job lives on it.
+   */
+  #fill(nodeId: string, node: Node | undefined, job: Job, existing: readonly Allocation[]): void {
+    for (const [name, group] of this.#required) {
+      const here = existing.filter((alloc) => alloc.NodeID === nodeId && alloc.Name === name);
+      if (here.some((alloc) => !terminal(alloc))) continue;
+      const last = here.sort((a, b) => b.CreateIndex - a.CreateIndex)[0];
+      if (this.#sysbatch && last !== undefined) {
+        if (job.JobModifyIndex === last.Job.JobModifyIndex) this.#ignore(last);
+        else this.#renew(last, { name, group, node, previous: last, canary: false }, job);
+        continue;
       }
+      if (node === undefined) continue;
+      this.#places.push({ name, group, node, previous: last, canary: false });
+      this.#counts(group.Name).Place++;
+      this.#count(group.Name);
     }
   }
 
@@ -269,9 +272,11 @@ class SystemPass {
     for (const [name, n] of Object.entries(this.#takenBack)) this.#queued[name] = (this.#queued[name] ?? 0) + n;
     const active = this.#rollout.activeId;
     for (const want of this.#places) {
-      const choice = selector.select(want.group, want.name, [want.node]);
+      const { node } = want;
+      if (node === undefined) continue;
+      const choice = selector.select(want.group, want.name, [node]);
       if (choice instanceof Metrics) {
-        this.#unplaced(want, choice);
+        this.#unplaced(want, node, choice);
         continue;
       }
       const alloc = newAllocation({
@@ -280,7 +285,7 @@ class SystemPass {
         job,
         group: want.group,
         name: want.name,
-        node: want.node,
+        node,
         offer: choice.offer,
         metrics: choice.metrics.json(),
         deploymentId: active,
@@ -304,7 +309,7 @@ class SystemPass {
   }
 
   /** A node that may not take the group is no failure, unless none may. One without room is, and gets a blocked evaluation. */
-  #unplaced(want: Want, metrics: Metrics): void {
+  #unplaced(want: Want, node: Node, metrics: Metrics): void {
     const name = want.group.Name;
     this.#candidates[name] = (this.#candidates[name] ?? 0) - 1;
     if (want.previous !== undefined && !terminal(want.previous)) this.#destructive[name] = (this.#destructive[name] ?? 0) - 1;
@@ -327,7 +332,7 @@ class SystemPass {
     }
     metrics.wanted(want.group);
     this.#failed.set(name, metrics);
-    this.#blocked.push(want.node.ID);
+    this.#blocked.push(node.ID);
   }
 
   #result(): SchedulePlan {
