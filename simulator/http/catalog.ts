@@ -74,7 +74,7 @@ export function serviceByName(service: Service, call: Call, [name = ""]: readonl
   return { json: list, index: service.state.allocs.index, read: true };
 }
 
-/** `GET /v1/scaling/policies` and `/v1/scaling/policy/:id`: those of the jobs that are not stopped. */
+/** `GET /v1/scaling/policies` and `/v1/scaling/policy/:id`: also those of stopped jobs, which are switched off. */
 export function scaling(service: Service, call: Call, [path = ""]: readonly string[]): Reply {
   allow(call, "GET");
   const { query } = call.request;
@@ -82,7 +82,7 @@ export function scaling(service: Service, call: Call, [path = ""]: readonly stri
   if (!call.access.ns(call.namespace, "list-scaling-policies", "list-jobs", "read-job")) throw permissionDenied();
   const found = service.state.jobs
     .sorted()
-    .filter((one) => !one.Stop && (call.namespace === "*" || one.Namespace === call.namespace))
+    .filter((one) => call.namespace === "*" || one.Namespace === call.namespace)
     .flatMap((one) => one.TaskGroups.map((group) => ({ job: one, policy: group.Scaling })))
     .flatMap(({ job: owner, policy }) =>
       policy ? [{ ...policy, CreateIndex: owner.CreateIndex, ModifyIndex: owner.JobModifyIndex }] : [],

@@ -227,19 +227,13 @@ function tagJob(service: Service, call: Call, id: string, name: string): Reply {
   const answer = (tag: object, index: number): Reply => ({
     json: { ...tag, Index: index, LastContact: 0, KnownLeader: false, NextToken: "" },
   });
-  if (call.request.method === "DELETE") {
-    const done = untagVersion(service, call.namespace, id, name);
-    return answer(done.tag, done.index);
-  }
+  // What a tag said is not told when it goes.
+  if (call.request.method === "DELETE")
+    return answer({ Name: "", Description: "", TaggedTime: 0 }, untagVersion(service, call.namespace, id, name));
   const body = shapedBody(call.request, shapes.tag);
-  const version = field(body, "Version");
-  const done = tagVersion(
-    service,
-    call.namespace,
-    id,
-    name,
-    typeof version === "number" ? version : undefined,
-    text(body, "Description"),
-  );
+  const [version, latest] = [number(body, "Version"), flag(body, "Latest")];
+  if (latest && version > 0) throw new Refusal(500, `version must be zero when tagging latest, got: ${version}`);
+  const wanted = latest ? (service.state.jobs.get(scoped(call.namespace, id))?.Version ?? 0) : version;
+  const done = tagVersion(service, call.namespace, id, name, wanted, text(body, "Description"));
   return answer(done.tag, done.index);
 }

@@ -50,7 +50,7 @@ export const shapes = {
     type: "api.ScalingRequest",
     fields: { Count: "int64", Target: "strings", Message: "string", Error: "bool", Meta: "map", JobModifyIndex: "uint64" },
   },
-  tag: { type: "api.TagVersionRequest", fields: { Version: "uint64", Description: "string" } },
+  tag: { type: "api.TagVersionRequest", fields: { Version: "uint64", Latest: "bool", Description: "string" } },
   namespace: { type: "structs.Namespace", fields: { Name: "string", Description: "string", Quota: "string", Meta: "strings" } },
   variable: { type: "structs.VariableDecrypted", fields: {} },
 } satisfies Record<string, Shape>;

@@ -67,17 +67,26 @@ export interface DrainRequest {
   readonly ignoreSystemJobs: boolean;
 }
 
+/** Milliseconds for which news of draining nodes are gathered: longer than a deployment is looked at, shorter than it is pushed on. */
+const gather = 5;
+
 /** Drains nodes: moves service allocations away a few at a time, lets batch work finish, then system jobs (nomad-api §6). */
 export class Drainer {
   readonly #ops: Operations;
   readonly #timers = new Map<string, Timer>();
   #look: Timer | undefined;
+  /** Nodes of which something was heard since the last look: only of those it is asked whether they are done. */
+  readonly #heard = new Set<string>();
 
   constructor(ops: Operations) {
     this.#ops = ops;
     ops.state.listen((write) => {
       if (this.#timers.size === 0) return;
-      if (write.changes.some((change) => change.table === "allocs" || change.table === "nodes")) this.#soon();
+      for (const change of write.changes) {
+        if (change.after === undefined) continue;
+        if (change.table === "allocs") this.#soon(change.after.NodeID);
+        else if (change.table === "nodes") this.#soon(change.after.ID);
+      }
     });
   }
 
@@ -109,9 +118,9 @@ export class Drainer {
     const wait = request.deadlineMs < 0 ? 0 : request.deadlineMs === 0 ? 365 * 86_400_000 : request.deadlineMs;
     this.#timers.set(
       id,
-      this.#ops.clock.setTimer(Math.min(wait, 2_000_000_000), () => this.#step(id, true)),
+      this.#ops.clock.setTimer(Math.min(wait, 2_000_000_000), () => this.#step(id, true, true)),
     );
-    this.#soon();
+    this.#soon(id);
     return index;
   }
 
@@ -127,10 +136,13 @@ export class Drainer {
     return index;
   }
 
-  #soon(): void {
-    this.#look ??= this.#ops.clock.setTimer(2, () => {
+  #soon(heardOf: string): void {
+    this.#heard.add(heardOf);
+    this.#look ??= this.#ops.clock.setTimer(gather, () => {
       this.#look = undefined;
-      for (const id of [...this.#timers.keys()]) this.#step(id, false);
+      const heard = new Set(this.#heard);
+      this.#heard.clear();
+      for (const id of [...this.#timers.keys()]) this.#step(id, false, heard.has(id));
     });
   }
 
@@ -138,7 +150,7 @@ export class Drainer {
    * Services move as their `migrate` block lets them; batch work may finish. Once all of it is over, or the deadline is there, the rest is
    * told to go, and the drain is complete without waiting for it.
    */
-  #step(id: string, deadline: boolean): void {
+  #step(id: string, deadline: boolean, heard: boolean): void {
     const { state } = this.#ops;
     const node = state.nodes.get(id);
     const strategy = node?.DrainStrategy;
@@ -146,7 +158,7 @@ export class Drainer {
     const allocs = state.allocs.by("node", id);
     const work = allocs.filter((alloc) => alloc.Job.Type !== "system");
     if (!deadline) this.#migrate(this.#allowed(work.filter((alloc) => alloc.Job.Type === "service")));
-    if (!deadline && !work.every(clientTerminal)) return;
+    if (!deadline && !(heard && work.every(clientTerminal))) return;
     this.#migrate(allocs.filter((alloc) => !terminal(alloc) && !(alloc.Job.Type === "system" && strategy.IgnoreSystemJobs)));
     this.#timers.get(id)?.cancel();
     this.#timers.delete(id);

@@ -89,9 +89,9 @@ export class Periodic {
   #launch(job: Job, at: number): Launched {
     const ops = this.#ops;
     const ID = `${job.ID}/periodic-${Math.floor(at / 1000)}`;
-    const parent = ops.state.jobs.get(scoped(job.Namespace, job.ID)) ?? job;
+    // Of the job as it was registered: what was said of it since, such as that it is stable, the launcher does not know.
     const child: Job = {
-      ...parent,
+      ...job,
       ID,
       Name: ID,
       ParentID: job.ID,

@@ -35,9 +35,8 @@ export function register(ops: Operations, admitted: Job, options: RegisterOption
   const now = ops.now();
   const job: Job = { ...withPolicyIds(existing, admitted, ops.newId), SubmitTime: nanos(now) };
   const evaluation = needsEval(job) ? evalFor(ops, job, "job-register", options.evalPriority) : undefined;
-  const changed =
-    existing === undefined || options.preserveCounts || options.preserveResources || ops.rules.specChanged(existing, job);
-  if (!changed) {
+  // What is to be preserved is put in its place only afterwards: the job is compared as it was sent.
+  if (existing !== undefined && !ops.rules.specChanged(existing, job)) {
     const jobModifyIndex = existing.ModifyIndex;
     if (evaluation === undefined) return { evalId: "", evalCreateIndex: 0, jobModifyIndex, index: jobModifyIndex };
     const index = state.write("EvalUpdate", (tx) => {

@@ -6,37 +6,32 @@ import type { Job, VersionTag } from "../state/types.ts";
 import { versionAt, versionsOf } from "../state/versions.ts";
 import type { Operations } from "./context.ts";
 
-/** Tags a version, so that it is kept. Throws Refusal. Returns the tag and the index of the write. */
+/** Tags a version, so that it is kept. Throws Refusal (500). Returns the tag and the index of the write. */
 export function tagVersion(
   ops: Operations,
   namespace: string,
   id: string,
   name: string,
-  version: number | undefined,
+  version: number,
   description: string,
 ): { tag: VersionTag; index: number } {
   const { state } = ops;
+  const other = versionsOf(state, namespace, id).find((one) => one.VersionTag?.Name === name && one.Version !== version);
+  if (other !== undefined) throw new Refusal(500, `tag "${name}" already exists on a different version of job "${id}"`);
   const current = state.jobs.get(scoped(namespace, id));
-  const target = versionAt(state, namespace, id, version ?? current?.Version ?? 0);
-  if (current === undefined || target === undefined) {
-    throw new Refusal(current === undefined ? 500 : 404, `job "${id}" version ${version ?? 0} not found`);
-  }
-  const other = versionsOf(state, namespace, id).find((one) => one.VersionTag?.Name === name && one.Version !== target.Version);
-  if (other !== undefined) throw new Refusal(400, `"${name}" already exists on a different version of job "${id}"`);
+  const target = versionAt(state, namespace, id, version);
+  if (current === undefined || target === undefined) throw new Refusal(500, `job "${id}" version ${version} not found`);
   const tag: VersionTag = { Name: name, Description: description, TaggedTime: nanos(ops.now()) };
   return { tag, index: putTag(ops, current, target, tag) };
 }
 
-/** Removes a tag. Throws Refusal (404) when no version carries it. */
-export function untagVersion(ops: Operations, namespace: string, id: string, name: string): { tag: VersionTag; index: number } {
+/** Removes a tag. Throws Refusal (500) when no version carries it. Returns the index of the write. */
+export function untagVersion(ops: Operations, namespace: string, id: string, name: string): number {
   const { state } = ops;
   const current = state.jobs.get(scoped(namespace, id));
   const target = versionsOf(state, namespace, id).find((one) => one.VersionTag?.Name === name);
-  const tag = target?.VersionTag;
-  if (current === undefined || target === undefined || !tag) {
-    throw new Refusal(current === undefined ? 500 : 400, `tag "${name}" not found on job "${id}"`);
-  }
-  return { tag, index: putTag(ops, current, target, null) };
+  if (current === undefined || target === undefined) throw new Refusal(500, `tag "${name}" not found on job "${id}"`);
+  return putTag(ops, current, target, null);
 }
 
 function putTag(ops: Operations, current: Job, target: Job, tag: VersionTag | null): number {
@@ -48,7 +43,7 @@ function putTag(ops: Operations, current: Job, target: Job, tag: VersionTag | nu
   });
 }
 
-/** Marks a version stable or not by hand. Throws Refusal (404) when it is not kept. */
+/** Marks a version stable or not by hand. Throws Refusal (500) when it is not kept. */
 export function setStable(ops: Operations, namespace: string, id: string, version: number, stable: boolean): number {
   if (versionAt(ops.state, namespace, id, version) === undefined)
     throw new Refusal(500, `job "${id}" in namespace "${namespace}" at version ${version} not found`);

@@ -9,6 +9,16 @@ import type { SchedulePlan } from "./plan-types.ts";
 export function blockedEval(evaluation: Evaluation, plan: SchedulePlan, id: string, now: number): Evaluation | undefined {
   const system = evaluation.Type === "system" || evaluation.Type === "sysbatch";
   if (Object.keys(plan.failed).length === 0 || (system && plan.blockedNodes.length === 0)) return undefined;
+  return waitingEval(evaluation, plan, id, now);
+}
+
+/** The evaluation that waits on behalf of one whose plans nodes did not take. `now` in milliseconds. */
+export function conflictEval(evaluation: Evaluation, plan: SchedulePlan, id: string, now: number): Evaluation {
+  const waiting = waitingEval(evaluation, plan, id, now);
+  return { ...waiting, TriggeredBy: "max-plan-attempts", StatusDescription: "created due to placement conflicts" };
+}
+
+function waitingEval(evaluation: Evaluation, plan: SchedulePlan, id: string, now: number): Evaluation {
   return {
     ID: id,
     Namespace: evaluation.Namespace,
@@ -21,7 +31,7 @@ export function blockedEval(evaluation: Evaluation, plan: SchedulePlan, id: stri
     Status: "blocked",
     StatusDescription: "created to place remaining allocations",
     PreviousEval: evaluation.ID,
-    FailedTGAllocs: plan.failed,
+    ...(Object.keys(plan.failed).length === 0 ? {} : { FailedTGAllocs: plan.failed }),
     ...(plan.missing.length === 0 ? {} : { MissingNonNodeResources: plan.missing }),
     ...(plan.escaped ? { EscapedComputedClass: true } : { ClassEligibility: plan.classes }),
     CreateIndex: 0,

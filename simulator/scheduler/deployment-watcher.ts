@@ -9,9 +9,14 @@ import { rescheduleAllowed } from "./reschedule.ts";
 
 /** Milliseconds for which changes are gathered before a deployment is looked at. */
 const gather = 2;
+/** And before it is pushed on: drains and failed allocations, of which a server hears sooner, come first. */
+const gatherPushes = 20;
 
 interface Watch {
   check: Timer | undefined;
+  push: Timer | undefined;
+  /** Allocations that the next push lets be replaced. */
+  readonly replace: Set<string>;
   deadline: Timer | undefined;
   deadlineAt: string | null;
   deadlineHit: boolean;
@@ -43,6 +48,7 @@ export class DeploymentWatcher {
   #drop(id: string): void {
     const watch = this.#watches.get(id);
     watch?.check?.cancel();
+    watch?.push?.cancel();
     watch?.deadline?.cancel();
     this.#watches.delete(id);
   }
@@ -56,7 +62,14 @@ export class DeploymentWatcher {
     }
     let watch = this.#watches.get(current.ID);
     if (watch === undefined) {
-      watch = { check: undefined, deadline: undefined, deadlineAt: null, deadlineHit: false };
+      watch = {
+        check: undefined,
+        push: undefined,
+        replace: new Set(),
+        deadline: undefined,
+        deadlineAt: null,
+        deadlineHit: false,
+      };
       this.#watches.set(current.ID, watch);
     }
     this.#setDeadline(current, watch);
@@ -134,7 +147,7 @@ export class DeploymentWatcher {
       } else if (isHealthy(alloc.DeploymentStatus) && (alloc.DeploymentStatus?.ModifyIndex ?? 0) > latest) push = true;
     }
     if (this.#promoteAlone(deployment, allocs)) return;
-    if (push || replace.length > 0) this.#push(deployment, replace);
+    if (push || replace.length > 0) this.#pushSoon(id, replace);
   }
 
   /** An unhealthy allocation ends the deployment at once where there is no deadline, or nothing may be tried again. */
@@ -168,6 +181,20 @@ export class DeploymentWatcher {
     if (!ready) return false;
     promote(this.#tools, deployment, undefined);
     return true;
+  }
+
+  #pushSoon(id: string, replace: readonly Allocation[]): void {
+    const watch = this.#watches.get(id);
+    if (watch === undefined) return;
+    for (const alloc of replace) watch.replace.add(alloc.ID);
+    watch.push ??= this.#clock.setTimer(gatherPushes, () => {
+      watch.push = undefined;
+      const { state } = this.#tools;
+      const deployment = state.deployment.get(id);
+      const allocs = [...watch.replace].flatMap((one) => state.allocs.get(one) ?? []);
+      watch.replace.clear();
+      if (deployment !== undefined) this.#push(deployment, allocs);
+    });
   }
 
   #push(deployment: Deployment, replace: readonly Allocation[]): void {

@@ -8,28 +8,38 @@ import type { State } from "../state/state.ts";
 import { scoped } from "../state/table.ts";
 import type { Allocation, Evaluation, Job } from "../state/types.ts";
 import { stoppedAllocation } from "./allocation.ts";
-import { blockedEval } from "./blocked.ts";
+import { applicable } from "./applicable.ts";
+import { blockedEval, conflictEval } from "./blocked.ts";
 import type { SchedulerEnvironment } from "./environment.ts";
+import { EvalTurns } from "./eval-turns.ts";
+import { classOf } from "./feasibility.ts";
 import { scheduleGeneric } from "./generic.ts";
 import { isReady } from "./node-checks.ts";
 import { reasons, type SchedulePlan } from "./plan-types.ts";
 import { scheduleSystem } from "./system.ts";
 import { taintedNodes } from "./tainted.ts";
 
-/** Milliseconds between an evaluation and its scheduler. */
-const processDelay = 1;
-
 /** What judges whether a running allocation must restart for a new version (the pure half of the simulator). */
 export type GroupUpdate = (existing: Job, next: Job, group: string) => UpdateKind;
+
+interface Outcome {
+  readonly plan: SchedulePlan;
+  /** Ids of the evaluations that wait for room and for a time, or "". */
+  readonly blocked: string;
+  readonly next: string;
+  /** Why it failed, or "". */
+  readonly problem: string;
+  readonly snapshotIndex: number;
+}
 
 /** Takes up pending evaluations as they are written, runs the scheduler for each and writes what it decided. */
 export class Engine {
   readonly #env: SchedulerEnvironment;
   readonly #clock: Clock;
   readonly #groupUpdate: GroupUpdate;
+  /** Evaluations whose time has not come. */
   readonly #waiting = new Map<string, Timer>();
-  /** Blocked evaluations that were woken by capacity and are about to be processed. */
-  readonly #woken = new Set<string>();
+  readonly #turns: EvalTurns;
   /** Set to hold evaluations back, as an operator's `PauseEvalBroker` does. */
   paused = false;
 
@@ -37,17 +47,18 @@ export class Engine {
     this.#env = env;
     this.#clock = clock;
     this.#groupUpdate = groupUpdate;
+    this.#turns = new EvalTurns(env.state, clock, (id) => this.#process(id));
     env.state.listen((write) => {
-      let capacity = false;
+      const roomy = new Set<string>();
       for (const change of write.changes) {
         if (change.table === "evals") {
           if (change.after?.Status === "pending" && change.before === undefined) this.#enqueue(change.after);
           else if (change.after === undefined || change.after.Status !== "pending")
             this.#forget(change.before?.ID ?? change.after?.ID ?? "");
-        } else if (change.table === "nodes") capacity ||= joined(change.before, change.after);
-        else if (change.table === "allocs") capacity ||= freed(change.before, change.after);
+        } else if (change.table === "nodes" && joined(change.before, change.after)) roomy.add(change.after?.ID ?? "");
+        else if (change.table === "allocs" && freed(change.before, change.after)) roomy.add(change.before?.NodeID ?? "");
       }
-      if (capacity) this.#unblock();
+      if (roomy.size > 0) this.#unblock(roomy);
     });
     env.state.onRestore(() => this.#resume());
   }
@@ -59,7 +70,7 @@ export class Engine {
   #resume(): void {
     for (const timer of this.#waiting.values()) timer.cancel();
     this.#waiting.clear();
-    this.#woken.clear();
+    this.#turns.clear();
     for (const evaluation of this.state.evals.by("status", "pending")) this.#enqueue(evaluation);
   }
 
@@ -70,22 +81,23 @@ export class Engine {
 
   #enqueue(evaluation: Evaluation): void {
     const until = evaluation.WaitUntil === undefined ? 0 : Date.parse(evaluation.WaitUntil) - this.#clock.now();
-    const timer = this.#clock.setTimer(Math.max(processDelay, until), () => {
+    if (until <= 0) {
+      this.#turns.take(evaluation);
+      return;
+    }
+    const timer = this.#clock.setTimer(until, () => {
       this.#waiting.delete(evaluation.ID);
-      this.#process(evaluation.ID);
+      this.#turns.take(evaluation);
     });
     this.#waiting.set(evaluation.ID, timer);
   }
 
-  /** Blocked evaluations try again when a node or room on one came. */
-  #unblock(): void {
+  /** Blocked evaluations try again when nodes have room again, unless they know that nodes of that class are not for them. */
+  #unblock(nodeIds: ReadonlySet<string>): void {
+    const classes = [...nodeIds].flatMap((id) => this.state.nodes.get(id) ?? []).map(classOf);
     for (const blocked of this.state.evals.by("status", "blocked")) {
-      if (this.#woken.has(blocked.ID)) continue;
-      this.#woken.add(blocked.ID);
-      this.#clock.setTimer(processDelay, () => {
-        this.#woken.delete(blocked.ID);
-        this.#process(blocked.ID);
-      });
+      const may = (name: string) => blocked.ClassEligibility?.[name] !== false;
+      if (classes.length === 0 || classes.some(may)) this.#turns.take(blocked);
     }
   }
 
@@ -96,38 +108,24 @@ export class Engine {
       this.#enqueue(evaluation);
       return;
     }
-    const snapshotIndex = this.state.index;
-    const job = this.state.jobs.get(scoped(evaluation.Namespace, evaluation.JobID));
-    const plan = this.schedule(evaluation, job);
     const now = this.#clock.now();
-    const failed = Object.keys(plan.failed).length > 0;
-    if (evaluation.Status === "blocked" && failed) {
-      this.#writePlan(evaluation, plan, now);
-      return;
-    }
-    const blocked = this.#block(evaluation, plan, now);
-    const followups = plan.followups.map((one) => ({
-      ...one,
-      PreviousEval: evaluation.ID,
-      SnapshotIndex: snapshotIndex,
-      CreateTime: nanos(now),
-      ModifyTime: nanos(now),
-    }));
-    if (followups.length > 0) this.state.write("EvalUpdate", (tx) => upsertEvals(tx, followups));
-    this.#writePlan(evaluation, plan, now);
+    const outcome = this.#attempt(evaluation, now);
+    if (outcome === undefined) return;
+    const { plan, blocked, next, problem, snapshotIndex } = outcome;
     this.state.write("EvalUpdate", (tx) => {
       const current = tx.state.evals.get(id) ?? evaluation;
       if (current.Status !== evaluation.Status) return;
       upsertEvals(tx, [
         {
           ...current,
-          Status: "complete",
-          StatusDescription: "",
+          Status: problem === "" ? "complete" : "failed",
+          StatusDescription: problem,
           PlanAnnotations: { DesiredTGUpdates: plan.desired },
           QueuedAllocations: plan.queued,
-          ...(failed ? { FailedTGAllocs: plan.failed } : {}),
-          ...(blocked === "" ? {} : { BlockedEval: blocked }),
-          ...(followups.length > 0 ? { NextEval: followups.at(-1)?.ID ?? "" } : {}),
+          ...(Object.keys(plan.failed).length === 0 ? {} : { FailedTGAllocs: plan.failed }),
+          // Schedulers of system jobs do not say which one waits on their behalf.
+          ...(blocked === "" || isSystem(evaluation) ? {} : { BlockedEval: blocked }),
+          ...(next === "" ? {} : { NextEval: next }),
           ...(plan.deploymentId === "" ? {} : { DeploymentID: plan.deploymentId }),
           SnapshotIndex: snapshotIndex,
           ModifyTime: nanos(now),
@@ -136,38 +134,82 @@ export class Engine {
     });
   }
 
-  #writePlan(evaluation: Evaluation, plan: SchedulePlan, now: number): void {
+  /**
+   * Plans until the nodes take all of it, or nothing new a few times in a row: then the evaluation fails and another one waits.
+   * Undefined when a blocked evaluation has to wait on.
+   */
+  #attempt(evaluation: Evaluation, now: number): Outcome | undefined {
+    const limit = evaluation.Type === "batch" || evaluation.Type === "sysbatch" ? 2 : 5;
+    let [blocked, next] = ["", ""];
+    for (let tries = 0; ; ) {
+      const snapshotIndex = this.state.index;
+      const plan = this.schedule(evaluation, this.state.jobs.get(scoped(evaluation.Namespace, evaluation.JobID)));
+      if (evaluation.Status === "blocked" && Object.keys(plan.failed).length > 0) {
+        this.#writePlan(evaluation, applicable(this.state, plan).plan, now);
+        this.#cancelBlocked(evaluation, evaluation.ID, now);
+        return undefined;
+      }
+      if (blocked === "") blocked = this.#block(evaluation, blockedEval(evaluation, plan, this.#env.newId(), now), now);
+      next = this.#followUp(evaluation, plan, snapshotIndex, now) || next;
+      const taken = applicable(this.state, plan);
+      const progress = this.#writePlan(evaluation, taken.plan, now);
+      if (taken.whole) return { plan, blocked, next, problem: "", snapshotIndex };
+      tries = progress ? 0 : tries + 1;
+      if (tries < limit) continue;
+      const problem = `maximum attempts reached (${limit})`;
+      if (isSystem(evaluation)) return { plan, blocked, next, problem, snapshotIndex };
+      const waiting = conflictEval(evaluation, plan, this.#env.newId(), now);
+      // The scheduler forgets the deployment with each plan that is not taken.
+      const forgetful = { ...plan, deploymentId: "" };
+      return { plan: forgetful, blocked: this.#block(evaluation, waiting, now), next, problem, snapshotIndex };
+    }
+  }
+
+  /** Evaluations for later, unless this one was such a one itself. Returns the id of the last, or "". */
+  #followUp(evaluation: Evaluation, plan: SchedulePlan, SnapshotIndex: number, now: number): string {
+    if (plan.followups.length === 0 || evaluation.WaitUntil !== undefined) return "";
+    const time = { CreateTime: nanos(now), ModifyTime: nanos(now) };
+    const followups = plan.followups.map((one) => ({ ...one, PreviousEval: evaluation.ID, SnapshotIndex, ...time }));
+    this.state.write("EvalUpdate", (tx) => upsertEvals(tx, followups));
+    return followups.at(-1)?.ID ?? "";
+  }
+
+  /** Whether there was anything to write. */
+  #writePlan(evaluation: Evaluation, plan: SchedulePlan, now: number): boolean {
     const nothing =
       plan.allocs.length + plan.stopped.length + plan.deploymentUpdates.length === 0 && plan.deployment === undefined;
-    if (nothing) return;
+    if (nothing) return false;
     const { allocs, stopped, deployment, deploymentUpdates } = plan;
     this.state.write("PlanResult", (tx) =>
       applyPlan(tx, { evalId: evaluation.ID, allocs, stopped, deployment, deploymentUpdates }, now),
     );
+    return true;
   }
 
   /** Leaves one evaluation that waits for capacity; an older one of the same job is cancelled. Returns its id, or "". */
-  #block(evaluation: Evaluation, plan: SchedulePlan, now: number): string {
-    const blocked = blockedEval(evaluation, plan, this.#env.newId(), now);
+  #block(evaluation: Evaluation, blocked: Evaluation | undefined, now: number): string {
     if (blocked === undefined) return "";
-    const older = this.state.evals
-      .by("job", scoped(evaluation.Namespace, evaluation.JobID))
-      .filter((one) => one.Status === "blocked" && one.ID !== evaluation.ID);
     this.state.write("EvalUpdate", (tx) => upsertEvals(tx, [{ ...blocked, SnapshotIndex: this.state.index }]));
-    if (older.length > 0) {
-      const StatusDescription = `existing blocked evaluation exists for job ${JSON.stringify(evaluation.JobID)}`;
-      const canceled = older.map((one) => ({ ...one, Status: "canceled", StatusDescription, ModifyTime: nanos(now) }));
-      this.state.write("EvalUpdate", (tx) => upsertEvals(tx, canceled));
-    }
+    this.#cancelBlocked(evaluation, blocked.ID, now);
     return blocked.ID;
+  }
+
+  /** One of a job waits; those that were woken are not waiting. */
+  #cancelBlocked({ Namespace, JobID }: Evaluation, but: string, now: number): void {
+    const older = this.state.evals
+      .by("job", scoped(Namespace, JobID))
+      .filter((one) => one.Status === "blocked" && one.ID !== but && !this.#turns.has(one));
+    if (older.length === 0) return;
+    const StatusDescription = `existing blocked evaluation exists for job ${JSON.stringify(JobID)}`;
+    const canceled = older.map((one) => ({ ...one, Status: "canceled", StatusDescription, ModifyTime: nanos(now) }));
+    this.state.write("EvalUpdate", (tx) => upsertEvals(tx, canceled));
   }
 
   /** Decides without writing. `job` may be one that is not stored: that is the dry run of plan. */
   schedule(evaluation: Evaluation, job: Job | undefined): SchedulePlan {
     const existing = this.state.allocs.by("job", scoped(evaluation.Namespace, evaluation.JobID));
     const tainted = taintedNodes(this.state, existing);
-    const system = evaluation.Type === "system" || evaluation.Type === "sysbatch";
-    const schedule = system ? scheduleSystem : scheduleGeneric;
+    const schedule = isSystem(evaluation) ? scheduleSystem : scheduleGeneric;
     const plan = schedule(this.#env, evaluation, job, existing, tainted, this.#groupUpdate);
     const gone = existing.filter((alloc) =>
       isLostWhileStopping(alloc, tainted.get(alloc.NodeID)?.Status, tainted.has(alloc.NodeID)),
@@ -178,6 +220,10 @@ export class Engine {
     );
     return { ...plan, stopped: [...plan.stopped, ...lost] };
   }
+}
+
+function isSystem({ Type }: Evaluation): boolean {
+  return Type === "system" || Type === "sysbatch";
 }
 
 /** A node takes work that did not before. */

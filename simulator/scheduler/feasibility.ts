@@ -23,7 +23,8 @@ function violated(node: Node, constraints: readonly Constraint[]): string | unde
 
 const classCache = new WeakMap<Node, string>();
 
-function classOf(node: Node): string {
+/** The name that nodes share of which the same holds for every constraint that speaks of no single node. */
+export function classOf(node: Node): string {
   if (node.ComputedClass !== "") return node.ComputedClass;
   let name = classCache.get(node);
   if (name === undefined) {

@@ -86,7 +86,7 @@ class SystemPass {
   plan(existing: readonly Allocation[]): SchedulePlan {
     const job = this.#job;
     if (job === undefined || job.Stop) {
-      for (const alloc of existing) if (!terminal(alloc)) this.#stopOne(alloc);
+      for (const alloc of existing) if (!terminal(alloc)) this.#unneeded(alloc);
       return this.#result();
     }
     const selector = new Selector(this.#env, job, true);

@@ -139,16 +139,14 @@ function samePolicy(a: ScalingPolicy, b: ScalingPolicy): boolean {
   return plain(a) === plain(b);
 }
 
-/** Marks a version stable: only ModifyIndex moves. */
+/**
+ * Marks a version stable or not: only ModifyIndex moves. The server writes the version as if it were the current one, and so an older
+ * one becomes the job that is current.
+ */
 export function markStable(tx: Tx, namespace: string, id: string, version: number, stable: boolean): void {
   const job = tx.state.job_version.get(`${scoped(namespace, id)}\u0000${version}`);
   if (job === undefined || job.Stable === stable) return;
-  const current = tx.state.jobs.get(scoped(namespace, id));
-  if (current?.Version === version) {
-    upsertJob(tx, { ...job, Stable: stable }, { keepVersion: true });
-  } else {
-    tx.put("job_version", { ...job, Stable: stable, ModifyIndex: tx.index });
-  }
+  upsertJob(tx, { ...job, Stable: stable }, { keepVersion: true });
 }
 
 /** Stops a job: a new version with `Stop`, scaling policies off. */

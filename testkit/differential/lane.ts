@@ -1,24 +1,24 @@
 import { systemClock } from "../../cmd/system-clock.ts";
-import type { Rec } from "../../simulator/jobspec/values.ts";
+import { chosen, requestOf } from "./life-requests.ts";
+import { type Alloc, LifeSide, pathOf } from "./life-side.ts";
 import type { Fate, LifeStep, NodeFate } from "./lives.ts";
-import { difference, normalAnswer, normalValue } from "./normal.ts";
-import type { AllocationReport, Answer, Exchange, Twins } from "./twins.ts";
+import { difference, normalAnswer } from "./normal.ts";
+import type { AllocationReport, Exchange, Twins } from "./twins.ts";
 
 /** Milliseconds in which both must come to the same view of a job. */
 const patienceMs = 4_000;
-/** Deployments are looked at by servers only so often. */
-const deploymentMs = 320;
-
-interface Alloc extends Rec {
-  readonly ID: string;
-  readonly NodeID: string;
-}
-
-type Side = "real" | "simulated";
+/** In which a server takes up what it was told. */
+const promptMs = 120;
+/** Servers gather for a second what they see of a deployment, and another quarter of all of them, before they push one on; so do drains. */
+const gatheringMs = 1_400;
+/** How far into a second a periodic job is launched, so that both servers name its child after the same one. */
+const earlyMs = 50;
 
 /** Two nodes of a datacenter of their own on both servers, on which one job after another lives. */
 export class Lane {
   readonly #twins: Twins;
+  readonly #real: LifeSide;
+  readonly #simulated: LifeSide;
   readonly datacenter: string;
   readonly #nodes: readonly [string, string];
   /** How many answers were compared. */
@@ -28,6 +28,8 @@ export class Lane {
 
   private constructor(twins: Twins, datacenter: string, nodes: readonly [string, string]) {
     this.#twins = twins;
+    this.#real = new LifeSide((exchange) => twins.askReal(exchange));
+    this.#simulated = new LifeSide((exchange) => twins.askSimulated(exchange));
     this.datacenter = datacenter;
     this.#nodes = nodes;
   }
@@ -69,95 +71,48 @@ export class Lane {
   }
 
   async #step(name: string, step: LifeStep): Promise<string | undefined> {
-    if (step.do === "report") await this.#report(name, step.at, step.fate);
-    else if (step.do === "node") await this.#node(this.#nodes[step.node], step.fate);
-    else {
-      const [real, simulated] = await Promise.all([this.#answer("real", name, step), this.#answer("simulated", name, step)]);
-      this.compared += 1;
-      const what = difference(real && normalAnswer(real), simulated && normalAnswer(simulated));
-      if (what !== undefined) return `answer to ${step.do} ${what}`;
-    }
+    const what = await this.#do(name, step);
+    if (what !== undefined) return `answer to ${step.do} ${what}`;
     if (step.do === "plan") return undefined;
-    await systemClock.sleep(step.do === "register" ? 20 : deploymentMs);
+    // Steps follow each other at rest: what waits in one of the servers when the next thing happens would be told of both together.
+    await systemClock.sleep((await this.#simulated.isGathering(name, this.#nodes)) ? gatheringMs : promptMs);
     const end = systemClock.now() + patienceMs;
     for (;;) {
-      const what = await this.#compare(name);
-      if (what === undefined || systemClock.now() > end) return what;
+      const differing = await this.#compare(name);
+      if (differing === undefined || systemClock.now() > end) return differing;
       await systemClock.sleep(100);
     }
   }
 
-  async #answer(side: Side, name: string, step: LifeStep): Promise<Answer | undefined> {
-    const exchange = await this.#exchange(side, name, step);
-    return exchange === undefined ? undefined : await this.#ask(side, exchange);
-  }
-
-  #ask(side: Side, exchange: Exchange): Promise<Answer> {
-    return side === "real" ? this.#twins.askReal(exchange) : this.#twins.askSimulated(exchange);
-  }
-
-  async #read(side: Side, path: string): Promise<unknown> {
-    const { status, body } = await this.#ask(side, { method: "GET", path });
-    return status === 200 ? JSON.parse(body) : undefined;
-  }
-
-  async #exchange(side: Side, name: string, step: LifeStep): Promise<Exchange | undefined> {
-    const put = (path: string, body?: unknown): Exchange => ({ method: "PUT", path, ...(body === undefined ? {} : { body }) });
-    switch (step.do) {
-      case "register":
-        return put("/v1/jobs", { Job: step.job });
-      case "plan":
-        return put(`/v1/job/${name}/plan`, { Job: step.job, Diff: true });
-      case "scale":
-        return put(`/v1/job/${name}/scale`, { Count: step.count, Target: { Group: step.group } });
-      case "stop":
-        return { method: "DELETE", path: `/v1/job/${name}?purge=${step.purge}` };
-      case "evaluate":
-        return put(`/v1/job/${name}/evaluate`, { JobID: name, EvalOptions: { ForceReschedule: step.reschedule } });
-      case "dispatch":
-        return put(`/v1/job/${name}/dispatch`, { Meta: step.meta });
-      case "revert": {
-        const job = (await this.#read(side, `/v1/job/${name}`)) as { readonly Version: number } | undefined;
-        return put(`/v1/job/${name}/revert`, { JobID: name, JobVersion: Math.max(0, (job?.Version ?? 0) - step.back) });
-      }
-      case "deployment":
-        return await this.#deployment(side, name, step.action);
-      case "stop-alloc": {
-        const alloc = pick(await this.#allocs(side, name), step.at);
-        return alloc && put(`/v1/allocation/${alloc.ID}/stop`);
-      }
-      default:
-        return undefined;
+  /** Returns in what the answers differ. */
+  async #do(name: string, step: LifeStep): Promise<string | undefined> {
+    if (step.do === "report") return await this.#report(name, step.at, step.fate);
+    if (step.do === "node") return await this.#node(this.#nodes[step.node], step.fate);
+    if (step.do === "wait") {
+      await systemClock.sleep(step.ms);
+      return undefined;
     }
+    if (step.do === "force") await systemClock.sleep(1_000 - (systemClock.now() % 1_000) + earlyMs);
+    const [real, simulated] = await Promise.all(
+      [this.#real, this.#simulated].map(async (side) => {
+        const exchange = await requestOf(side, name, step);
+        return exchange && normalAnswer(await side.ask(exchange));
+      }),
+    );
+    this.compared += 1;
+    return difference(real, simulated);
   }
 
-  async #deployment(side: Side, name: string, action: "promote" | "fail" | "pause" | "resume"): Promise<Exchange | undefined> {
-    const latest = (await this.#read(side, `/v1/job/${name}/deployment`)) as { readonly ID: string } | null | undefined;
-    if (latest === null || latest === undefined) return undefined;
-    const { ID: DeploymentID } = latest;
-    const put = (verb: string, body: object): Exchange => ({
-      method: "PUT",
-      path: `/v1/deployment/${verb}/${DeploymentID}`,
-      body: { DeploymentID, ...body },
-    });
-    if (action === "promote") return put("promote", { All: true });
-    return action === "fail" ? put("fail", {}) : put("pause", { Pause: action === "pause" });
-  }
-
-  /** The allocations of a job in an order that both servers share. */
-  async #allocs(side: Side, name: string): Promise<Alloc[]> {
-    const rows = ((await this.#read(side, `/v1/job/${name}/allocations?all=true`)) ?? []) as Alloc[];
-    const key = (alloc: Alloc) => JSON.stringify(normalValue(alloc, ""));
-    return rows.sort((a, b) => (key(a) < key(b) ? -1 : 1));
-  }
-
-  async #report(name: string, places: readonly number[], fate: Fate): Promise<void> {
-    const [real, simulated] = await Promise.all([this.#allocs("real", name), this.#allocs("simulated", name)]);
+  async #report(name: string, places: readonly number[], fate: Fate): Promise<undefined> {
+    const [real, simulated] = await Promise.all([this.#real.allocs(name), this.#simulated.allocs(name)]);
     await this.#twins.report(reports(real, places, fate), reports(simulated, places, fate));
   }
 
-  async #node(id: string, fate: NodeFate): Promise<void> {
-    if (fate === "down" || fate === "ready") return await this.#twins.setNodeStatus(id, fate);
+  async #node(id: string, fate: NodeFate): Promise<undefined> {
+    if (fate === "down" || fate === "ready") {
+      await this.#twins.setNodeStatus(id, fate);
+      return;
+    }
     const exchange: Exchange =
       fate === "drain" || fate === "undrain"
         ? {
@@ -170,16 +125,12 @@ export class Lane {
   }
 
   async #compare(name: string): Promise<string | undefined> {
-    const paths = ["", "/summary", "/versions", "/deployments", "/allocations?all=true", "/evaluations", "/scale"];
-    const found = await Promise.all(
-      [...paths.map((path) => `/v1/job/${name}${path}`), ...this.#nodes.map((id) => `/v1/node/${id}`)].map(async (path) => {
-        const pair = await this.#twins.ask({ method: "GET", path });
-        const what = difference(view(pair.real), view(pair.simulated));
-        return what === undefined ? undefined : `${path} ${what}`;
-      }),
-    );
-    this.compared += found.length;
-    return found.find((what) => what !== undefined);
+    const [real, simulated] = await Promise.all([
+      this.#real.picture(name, this.#nodes),
+      this.#simulated.picture(name, this.#nodes),
+    ]);
+    this.compared += Object.keys(real).length;
+    return difference(real, simulated);
   }
 
   async #tidy(name: string): Promise<void> {
@@ -188,69 +139,24 @@ export class Lane {
       await this.#node(id, "undrain");
       await this.#node(id, "eligible");
     }
-    for (const side of ["real", "simulated"] as const) {
-      const rows = ((await this.#read(side, `/v1/jobs?prefix=${encodeURIComponent(name)}`)) ?? []) as { readonly ID: string }[];
-      for (const { ID } of rows)
-        await this.#ask(side, { method: "DELETE", path: `/v1/job/${encodeURIComponent(ID)}?purge=true` });
+    for (const side of [this.#real, this.#simulated]) {
+      for (const id of [name, ...(await side.children(name))])
+        await side.ask({ method: "DELETE", path: `${pathOf(id)}?purge=true` });
     }
     await this.#twins.finishAll(this.#nodes);
   }
 }
 
-/** How often a deployment makes its job be looked at, and what waited meanwhile, depends on how fast one change follows another. */
-function isSteady(row: unknown): boolean {
-  const { TriggeredBy, Status } = row as Rec;
-  return TriggeredBy !== "deployment-watcher" && !(TriggeredBy === "queued-allocs" && Status !== "blocked");
-}
-
-/** Which of the replacements of a group is placed first is left to chance; so allocations and the places of groups are told apart. */
-function allocations(rows: readonly Rec[]): unknown {
-  const texts = rows.map(({ NodeName: _, NodeID: __, Name: ___, ...row }) => JSON.stringify(row));
-  const names = rows.filter((row) => row["DesiredStatus"] === "run").map((row) => String(row["Name"]));
-  const places = rows.map((row) =>
-    JSON.stringify([row["TaskGroup"], row["DesiredStatus"], row["ClientStatus"], row["NodeName"]]),
-  );
-  // On which node a system job is renewed first, and which of two groups finds its places first, is left to chance as well.
-  const chance = rows.some((row) => row["JobType"] !== "service" && row["JobType"] !== "batch");
-  const several = new Set(rows.map((row) => row["TaskGroup"])).size > 1;
-  return {
-    rows: texts.sort().map((text) => JSON.parse(text) as unknown),
-    names: names.sort(),
-    places: chance || several ? [] : places.sort(),
-  };
-}
-
-/** What changes of a node in a life. */
-const NODE_FIELDS = ["Status", "SchedulingEligibility", "DrainStrategy"];
-
-function isNode(body: unknown): boolean {
-  return typeof body === "object" && body !== null && "SchedulingEligibility" in body;
-}
-
-/** Lists stand in an order of ids, which no two servers share. */
-function view(answer: Answer): unknown {
-  const normal = normalAnswer(answer);
-  if (isNode(normal.body)) return NODE_FIELDS.map((field) => (normal.body as Rec)[field]);
-  if (!Array.isArray(normal.body) || normal.type !== "application/json") return normal;
-  if (normal.body.some((row: unknown) => (row as Rec)["NodeName"] !== undefined)) return allocations(normal.body as Rec[]);
-  const rows = normal.body.filter(isSteady).map((row: unknown) => [JSON.stringify(row), row] as const);
-  return { ...normal, body: rows.sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row) };
-}
-
-function pick<T>(list: readonly T[], at: number): T | undefined {
-  return list.length === 0 ? undefined : list[at % list.length];
-}
-
 function reports(allocs: readonly Alloc[], places: readonly number[], fate: Fate): AllocationReport[] {
-  const chosen = new Set(places.flatMap((at) => pick(allocs, at) ?? []));
-  const fitting = [...chosen].filter((alloc) => (alloc["DesiredStatus"] === "stop") === (fate === "stopped"));
-  return fitting
+  return chosen(allocs, places)
+    .filter((alloc) => (alloc["DesiredStatus"] === "stop") === (fate === "stopped"))
     .filter((alloc) => ["pending", "running", "unknown"].includes(String(alloc["ClientStatus"])))
     .map(({ ID, NodeID }) => ({ ID, NodeID, ...FATES[fate] }));
 }
 
-const FATES: Readonly<Record<Fate, Pick<AllocationReport, "status" | "healthy">>> = {
+const FATES: Readonly<Record<Fate, Pick<AllocationReport, "status" | "healthy" | "restarts">>> = {
   running: { status: "running" },
+  restarted: { status: "running", restarts: 2 },
   healthy: { status: "running", healthy: true },
   unhealthy: { status: "running", healthy: false },
   failed: { status: "failed" },

@@ -5,37 +5,59 @@ import { changedSmallJob, smallJob } from "../job-generator/small-job.ts";
 
 /** What happens to a job, in words that mean the same on both servers. */
 export type LifeStep =
-  | { readonly do: "register"; readonly job: Rec }
-  | { readonly do: "scale"; readonly group: string; readonly count: number }
+  | { readonly do: "register"; readonly job: Rec; readonly more?: RegisterMore }
+  | { readonly do: "scale"; readonly group: string; readonly count?: number; readonly message?: string; readonly error?: boolean }
   | { readonly do: "stop"; readonly purge: boolean }
-  | { readonly do: "revert"; readonly back: number }
-  | { readonly do: "deployment"; readonly action: "promote" | "fail" | "pause" | "resume" }
+  | { readonly do: "revert"; readonly back: number; readonly enforce?: boolean }
+  | { readonly do: "deployment"; readonly action: "promote" | "fail" | "pause" | "resume"; readonly groups?: readonly string[] }
+  /** Health that a person says of allocations. */
+  | { readonly do: "health"; readonly at: readonly number[]; readonly healthy: boolean }
   | { readonly do: "evaluate"; readonly reschedule: boolean }
   /** What the client says of the allocations at these places of the list, counted from its start, round and round. */
   | { readonly do: "report"; readonly at: readonly number[]; readonly fate: Fate }
   | { readonly do: "stop-alloc"; readonly at: number }
   | { readonly do: "node"; readonly node: 0 | 1; readonly fate: NodeFate }
-  | { readonly do: "dispatch"; readonly meta: Readonly<Record<string, string>> }
+  | { readonly do: "dispatch"; readonly request: Rec }
+  | { readonly do: "force" }
+  | { readonly do: "stop-child"; readonly at: number; readonly purge: boolean }
+  | { readonly do: "tag"; readonly tag: string; readonly back: number; readonly description: string }
+  | { readonly do: "untag"; readonly tag: string }
+  | { readonly do: "stable"; readonly back: number; readonly stable: boolean }
+  /** Lets milliseconds pass. */
+  | { readonly do: "wait"; readonly ms: number }
+  | { readonly do: "collect" }
   | { readonly do: "plan"; readonly job: Rec };
 
-export type Fate = "running" | "healthy" | "unhealthy" | "failed" | "complete" | "stopped";
+/** What a register says beside the job. The index is the one that the job has, or one that it cannot have. */
+export interface RegisterMore {
+  readonly index?: "known" | "wrong";
+  readonly fields?: Rec;
+}
+
+export type Fate = "running" | "restarted" | "healthy" | "unhealthy" | "failed" | "complete" | "stopped";
 export type NodeFate = "drain" | "undrain" | "ineligible" | "eligible" | "down" | "ready";
 
-/** A job's life: the same seed, the same life. */
-export function generateLife(random: Random, name: string, datacenter: string): LifeStep[] {
+/**
+ * A job's life: the same seed, the same life. With `collects` the server is told to collect garbage now and then, which concerns all
+ * jobs that it has.
+ */
+export function generateLife(random: Random, name: string, datacenter: string, collects = false): LifeStep[] {
   const choose = chooser(random);
   let job = smallJob(choose, name, datacenter);
-  const steps: LifeStep[] = [{ do: "register", job }];
-  for (let i = choose.int(3, 9); i > 0; i--) {
-    const step = nextStep(choose, job);
+  const steps: LifeStep[] = [{ do: "register", job, ...more(choose) }];
+  for (let i = choose.int(3, 10); i > 0; i--) {
+    const step: LifeStep = collects && choose.chance(0.25) ? { do: "collect" } : nextStep(choose, job);
     if (step.do === "register") job = step.job;
     steps.push(step);
+    // What failed is tried again after five seconds where the job says so.
+    if (step.do === "report" && step.fate === "failed" && hurries(job)) steps.push({ do: "wait", ms: 5_300 });
   }
   return steps;
 }
 
 const FATES: readonly Fate[] = [
   "running",
+  "restarted",
   "healthy",
   "healthy",
   "healthy",
@@ -46,24 +68,71 @@ const FATES: readonly Fate[] = [
   "stopped",
 ];
 const ACTIONS = ["promote", "promote", "fail", "pause", "resume"] as const;
+const NODE_FATES: readonly NodeFate[] = ["drain", "undrain", "ineligible", "eligible", "down", "ready"];
+const TAGS = ["golden", "v1"];
 
 function nextStep(choose: Chooser, job: Rec): LifeStep {
+  if (job["ParameterizedJob"] !== undefined && choose.chance(0.35)) return { do: "dispatch", request: dispatchRequest(choose) };
+  if (job["Periodic"] !== undefined && choose.chance(0.3)) return { do: "force" };
   const dice = choose.int(0, 99);
-  const [group] = job["TaskGroups"] as Rec[];
-  if (dice < 40) {
-    const at = choose.chance(0.5) ? [0, 1, 2, 3, 4, 5, 6, 7] : [choose.int(0, 5)];
-    return { do: "report", at, fate: choose.pick(FATES) };
-  }
-  if (dice < 62) return { do: "register", job: changedSmallJob(choose, job) };
-  if (dice < 72) return { do: "deployment", action: choose.pick(ACTIONS) };
-  if (dice < 77) return { do: "scale", group: String(group?.["Name"]), count: choose.int(0, 4) };
-  if (dice < 80) return { do: "revert", back: choose.int(1, 2) };
-  if (dice < 83) return { do: "evaluate", reschedule: choose.chance(0.5) };
-  if (dice < 86) return { do: "stop", purge: choose.chance(0.3) };
-  if (dice < 88) return { do: "stop-alloc", at: choose.int(0, 3) };
-  if (dice < 95) return { do: "node", node: choose.chance(0.5) ? 0 : 1, fate: choose.pick(NODE_FATES) };
-  if (dice < 97 || job["ParameterizedJob"] === undefined) return { do: "plan", job: changedSmallJob(choose, job) };
-  return { do: "dispatch", meta: choose.chance(0.5) ? { a: "1" } : {} };
+  if (dice < 38) return { do: "report", at: places(choose), fate: choose.pick(FATES) };
+  if (dice < 58) return { do: "register", job: changedSmallJob(choose, job), ...more(choose) };
+  if (dice < 68) return { do: "deployment", action: choose.pick(ACTIONS), ...(choose.chance(0.2) ? { groups: ["g0"] } : {}) };
+  if (dice < 70) return { do: "health", at: places(choose), healthy: choose.chance(0.7) };
+  if (dice < 75) return scaling(choose, job);
+  if (dice < 79) return { do: "revert", back: choose.int(1, 2), ...(choose.chance(0.2) ? { enforce: true } : {}) };
+  if (dice < 81) return { do: "evaluate", reschedule: choose.chance(0.5) };
+  if (dice < 84) return { do: "stop", purge: choose.chance(0.3) };
+  if (dice < 86) return { do: "stop-alloc", at: choose.int(0, 3) };
+  if (dice < 93) return { do: "node", node: choose.chance(0.5) ? 0 : 1, fate: choose.pick(NODE_FATES) };
+  if (dice < 97) return versionStep(choose);
+  if (dice < 98 && (job["ParameterizedJob"] ?? job["Periodic"]) !== undefined)
+    return { do: "stop-child", at: choose.int(0, 2), purge: choose.chance(0.5) };
+  return { do: "plan", job: changedSmallJob(choose, job) };
 }
 
-const NODE_FATES: readonly NodeFate[] = ["drain", "undrain", "ineligible", "eligible", "down", "ready"];
+function places(choose: Chooser): number[] {
+  return choose.chance(0.5) ? [0, 1, 2, 3, 4, 5, 6, 7] : [choose.int(0, 5)];
+}
+
+function more(choose: Chooser): { readonly more?: RegisterMore } {
+  if (choose.chance(0.75)) return {};
+  const index = choose.pick(["known", "wrong", "any"] as const);
+  const fields: Record<string, unknown> = {};
+  if (choose.chance(0.4)) fields["PreserveCounts"] = true;
+  if (choose.chance(0.3)) fields["EvalPriority"] = choose.int(1, 100);
+  if (choose.chance(0.4)) fields["Submission"] = { Source: `# ${choose.int(0, 9)}`, Format: "hcl2", VariableFlags: { a: "b" } };
+  return { more: { ...(index === "any" ? {} : { index }), fields } };
+}
+
+function scaling(choose: Chooser, job: Rec): LifeStep {
+  const group = String(choose.pick(job["TaskGroups"] as Rec[])["Name"]);
+  // At a report without a count about a system job the server panics.
+  if (choose.chance(0.2) && job["Type"] !== "system")
+    return { do: "scale", group, message: "as it was", error: choose.chance(0.5) };
+  return { do: "scale", group, count: choose.int(0, 4), ...(choose.chance(0.3) ? { message: "more or less" } : {}) };
+}
+
+function versionStep(choose: Chooser): LifeStep {
+  const back = choose.int(0, 2);
+  if (choose.chance(0.3)) return { do: "stable", back, stable: choose.chance(0.6) };
+  const tag = choose.pick(TAGS);
+  return choose.chance(0.3) ? { do: "untag", tag } : { do: "tag", tag, back, description: choose.pick(["", "known to be good"]) };
+}
+
+/** One key at most that is not allowed: the server names such keys in the order of a Go map. */
+function dispatchRequest(choose: Chooser): Rec {
+  const request: Record<string, unknown> = {};
+  const meta = Object.fromEntries(choose.some(["a", "r"], 0.7).map((key) => [key, String(choose.int(0, 1))]));
+  request["Meta"] = choose.chance(0.1) ? { ...meta, other: "1" } : meta;
+  if (choose.chance(0.5)) request["Payload"] = Buffer.from(choose.pick(["", "a", "text ".repeat(40)])).toString("base64");
+  if (choose.chance(0.4)) request["IdempotencyToken"] = choose.pick(["one", "two"]);
+  if (choose.chance(0.15)) request["Priority"] = choose.pick([0, 1, 70, 101]);
+  if (choose.chance(0.15)) request["IdPrefixTemplate"] = "p";
+  return request;
+}
+
+/** Whether a group of it tries again after five seconds. */
+function hurries(job: Rec): boolean {
+  return (job["TaskGroups"] as Rec[]).some((group) => (group["ReschedulePolicy"] as Rec | undefined)?.["Delay"] === 5e9);
+}

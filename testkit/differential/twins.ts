@@ -38,6 +38,8 @@ export interface AllocationReport {
   readonly NodeID: string;
   readonly status: "running" | "failed" | "complete";
   readonly healthy?: boolean;
+  /** How often its task was started anew by its client. */
+  readonly restarts?: number;
 }
 
 interface AllocStub {
@@ -137,10 +139,12 @@ export class Twins {
     }
   }
 
+  /** Also of a node that was collected as garbage, which stays gone. */
   async setNodeStatus(nodeId: string, status: "ready" | "down"): Promise<void> {
     const AuthToken = this.#nodes.get(nodeId)?.SecretID ?? "";
     const now = Math.floor(systemClock.now() / 1000);
-    await this.#rpc.call("Node.UpdateStatus", { Region: "global", AuthToken, NodeID: nodeId, Status: status, UpdatedAt: now });
+    const request = { Region: "global", AuthToken, NodeID: nodeId, Status: status, UpdatedAt: now };
+    await this.#rpc.call("Node.UpdateStatus", request).catch(ignoreGone);
     setNodeStatus(this.simulator.operations, nodeId, status);
   }
 
@@ -201,11 +205,13 @@ function packableNode(node: Node): Packable {
   return { ...rest, Drivers, DrainStrategy: null, LastDrain: null } as unknown as Packable;
 }
 
-function packableReport({ ID, NodeID, status, healthy }: AllocationReport, now: number): Packable {
+function packableReport({ ID, NodeID, status, healthy, restarts = 0 }: AllocationReport, now: number): Packable {
   const over = status !== "running";
   const state = {
     State: over ? "dead" : "running",
     Failed: status === "failed",
+    Restarts: restarts,
+    ...(restarts > 0 ? { LastRestart: packedTime(now) } : {}),
     StartedAt: packedTime(now),
     ...(over ? { FinishedAt: packedTime(now) } : {}),
   };
@@ -213,14 +219,14 @@ function packableReport({ ID, NodeID, status, healthy }: AllocationReport, now: 
   return { ID, NodeID, ClientStatus: status, TaskStates: { t: state }, ...health };
 }
 
-function clientUpdate({ ID, status, healthy }: AllocationReport, now: number): ClientUpdate {
+function clientUpdate({ ID, status, healthy, restarts = 0 }: AllocationReport, now: number): ClientUpdate {
   const over = status !== "running";
   const time = rfc3339(now);
   const state = {
     State: over ? "dead" : "running",
     Failed: status === "failed",
-    Restarts: 0,
-    LastRestart: null,
+    Restarts: restarts,
+    LastRestart: restarts > 0 ? time : null,
     StartedAt: time,
     FinishedAt: over ? time : null,
     Paused: "",
@@ -228,6 +234,10 @@ function clientUpdate({ ID, status, healthy }: AllocationReport, now: number): C
   };
   const health = healthy === undefined ? undefined : { healthy, timestamp: time };
   return { id: ID, clientStatus: status, clientDescription: "", taskStates: { t: state }, health };
+}
+
+function ignoreGone(error: unknown): void {
+  if (!(error instanceof Error && /node not found|Permission denied/.test(error.message))) throw error;
 }
 
 /** Nodes that are down may say nothing. */

@@ -5,18 +5,31 @@ const second = 1_000_000_000;
 
 /** A job whose life is of interest rather than its text: what is placed, replaced, waited for and stopped. */
 export function smallJob(choose: Chooser, name: string, datacenter: string): Rec {
-  const type = choose.pick(["service", "service", "service", "batch", "system", "sysbatch"]);
+  const type = choose.pick(["service", "service", "service", "service", "batch", "batch", "system", "sysbatch"]);
+  const groups = choose.chance(0.35) ? choose.int(2, 3) : 1;
   const job: Rec = {
     ID: name,
-    Name: name,
+    Name: choose.chance(0.1) ? "named-otherwise" : name,
     Type: type,
     Datacenters: [datacenter],
-    TaskGroups: Array.from({ length: choose.chance(0.3) ? 2 : 1 }, (_, i) => group(choose, type, `g${i}`)),
+    TaskGroups: Array.from({ length: groups }, (_, i) => group(choose, type, `g${i}`)),
   };
-  if (type !== "sysbatch" && type !== "batch" && choose.chance(0.7)) job["Update"] = update(choose, type);
-  if (type === "batch" && choose.chance(0.25)) job["ParameterizedJob"] = { Payload: "optional", MetaOptional: ["a"] };
+  const ends = type === "sysbatch" || type === "batch";
+  if (!ends && choose.chance(0.7)) job["Update"] = update(choose, type);
+  if (ends && choose.chance(0.3)) job["ParameterizedJob"] = parameters(choose);
+  if (ends && choose.chance(0.25)) job["Periodic"] = periodic(choose);
   if (choose.chance(0.2)) job["Meta"] = { a: "1" };
   return job;
+}
+
+function parameters(choose: Chooser): Rec {
+  const meta = choose.pick([{ MetaOptional: ["a", "r"] }, { MetaOptional: ["a"], MetaRequired: ["r"] }]);
+  return { Payload: choose.pick(["optional", "optional", "required", "forbidden"]), ...meta };
+}
+
+/** Its times are too rare to come during a life. */
+function periodic(choose: Chooser): Rec {
+  return { Spec: "0 0 1 1 *", SpecType: "cron", ProhibitOverlap: choose.chance(0.5), Enabled: choose.chance(0.9) };
 }
 
 function update(choose: Chooser, type: string): Rec {
@@ -74,10 +87,13 @@ const RESCHEDULES: Readonly<Record<string, readonly Rec[]>> = {
     { Attempts: 0, Unlimited: false },
     { Attempts: 0, Unlimited: true, Delay: 30 * second, DelayFunction: "exponential", MaxDelay: 3600 * second },
     { Attempts: 2, Interval: 3600 * second, Delay: 30 * second, DelayFunction: "constant", Unlimited: false },
+    { Attempts: 1, Interval: 3600 * second, Delay: 5 * second, DelayFunction: "constant", Unlimited: false },
+    { Attempts: 0, Unlimited: true, Delay: 5 * second, DelayFunction: "fibonacci", MaxDelay: 3600 * second },
   ],
   batch: [
     { Attempts: 0, Unlimited: false },
     { Attempts: 1, Interval: 3600 * second, Delay: 30 * second, DelayFunction: "constant", Unlimited: false },
+    { Attempts: 2, Interval: 3600 * second, Delay: 5 * second, DelayFunction: "exponential", MaxDelay: 60 * second },
   ],
 };
 
