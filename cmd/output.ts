@@ -69,6 +69,11 @@ export function table(
   return [line(header, (cell) => cell), ...safe.map((row) => line(row, format))].map((text) => `${text}\n`).join("");
 }
 
+/** `1 error`, `2 errors`. */
+export function plural(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}
+
 /** Facts as lines, the names in one column; those without a value are left out. */
 export function describeFacts(facts: readonly (readonly [string, string | null])[]): string {
   const known = facts.flatMap(([name, value]) => (value === null ? [] : [[name, value] as const]));

@@ -210,7 +210,7 @@ function administrationCommands(program: Command, io: CommandIo): void {
 export async function runProgram(argv: readonly string[], io: CommandIo): Promise<void> {
   const program = createProgram(io, await configurationOptionsFor(argv[0]));
   try {
-    await addCompletion(program, argv[0]);
+    await withCompletion(program, argv, io);
     await program.parseAsync([...argv], { from: "user" });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
@@ -234,14 +234,11 @@ function usageHint(program: Command, argv: readonly string[]): string {
   return `${names.join(" ")} --help`;
 }
 
-/** `nops completion bash|zsh|fish` prints a script; the script asks `nops complete -- …`. Loaded only then. */
-async function addCompletion(program: Command, firstArgument: string | undefined): Promise<void> {
-  if (firstArgument === "completion" || firstArgument === "complete") {
-    const { default: tab } = await import("@bomb.sh/tab/commander");
-    tab(program, { completionCommandName: "completion" });
-  } else {
-    program.command("completion <shell>").description("print the completion script of bash, zsh or fish");
-  }
+/** The real commands are loaded only for themselves; everywhere else there is a line of help. */
+async function withCompletion(program: Command, argv: readonly string[], io: CommandIo): Promise<void> {
+  if (argv[0] === "completion" || argv[0] === "complete")
+    await (await import("./completion.ts")).addCompletion(program, argv, io);
+  else program.command("completion <shell>").description("print the completion script of bash, zsh or fish");
 }
 
 /** The configuration's schema takes a third of the time that starting takes, and only few commands have its flags. */

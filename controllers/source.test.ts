@@ -277,3 +277,18 @@ it("records a rewritten history", async () => {
   await world.commit({ ...three, "a.hcl": service("a", { image: "a:2" }) });
   expect(recorded).toEqual(["history_rewritten"]);
 });
+
+describe("a person's fetch", () => {
+  it("looks at once, however long a repository that failed would wait", async () => {
+    const world = await startWorld({}, three);
+    world.git.down = "no such host";
+    world.git.commit("main", { ...three, "d.hcl": service("d") });
+    await world.clock.advance(10 * 60_000);
+    expect(main(world)?.error).toContain("no such host");
+    world.git.down = undefined;
+    world.operator.fetch("main");
+    await world.clock.advance(50);
+    expect(main(world)?.error).toBeUndefined();
+    expect(await world.operator.job(key("d"))).toMatchObject({ file: "d.hcl" });
+  });
+});

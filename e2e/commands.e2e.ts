@@ -1,4 +1,5 @@
 /** People's commands against a running nops (contract §1): what they show, what they ask, how they end. */
+import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { DeploymentDetailJson, DeploymentJson, ExplanationJson, StatusJson } from "../api/contract.ts";
@@ -193,6 +194,35 @@ describe("a hook whose outcome nobody knows (design D33)", () => {
   });
 });
 
+describe("completion", () => {
+  it("offers the names that the command takes, and none that a shell would run", async () => {
+    await commit({
+      "named.hcl": serviceJob({ id: "named", meta: asked }),
+      "evil.hcl": serviceJob({ id: "$(touch-x)", meta: asked }),
+    });
+    const { id } = await pending("named");
+    await nops.until<{ jobs: { job: string }[] }>("/api/v1/jobs", ({ jobs }) => jobs.some(({ job }) => job.startsWith("$(")));
+    const offered = async (...words: readonly string[]): Promise<readonly string[]> => {
+      const { stdout } = await ends(0, "complete", "--", ...words);
+      return stdout.split("\n").map((line) => line.split("\t")[0] ?? "");
+    };
+    for (const words of [
+      ["job", ""],
+      ["explain", ""],
+      ["events", "--job", ""],
+      ["wait", "na"],
+    ]) {
+      const names = await offered(...words);
+      expect(names, words.join(" ")).toContain("named");
+      expect(names.join(" ")).not.toContain("touch");
+    }
+    expect(await offered("approve", "")).toContain(id);
+    expect(await offered("retry", "")).not.toContain(id);
+    expect(await offered("fetch", "")).toContain("main");
+    await commit({ "named.hcl": null, "evil.hcl": null });
+  });
+});
+
 describe("status operator", () => {
   it("shows what the API says, and the place of a mistake", async () => {
     await commit({ "mistake.hcl": 'job "mistake" {\n  group "g" {\n    nosuch = 1\n  }\n}\n' });
@@ -206,7 +236,7 @@ describe("status operator", () => {
     });
     const { stdout, stderr } = await ends(0, "status", "operator");
     expect(stdout).toMatch(/^nops: +\d.*, active, at http/m);
-    expect(stdout).toMatch(/^main +main +\w{8} .*1 errors, 0 warnings/m);
+    expect(stdout).toMatch(/^main +main +\w{8} .*1 error, 0 warnings/m);
     expect(stderr).toContain("main: mistake.hcl:3: Unsupported argument");
     const { queues, loops } = await json<StatusJson>("status", "operator");
     expect(Object.keys(queues)).toEqual(Object.keys(loops));
@@ -235,6 +265,19 @@ describe("without a server", () => {
     const { code, stdout } = await runNops(["completion", shell]);
     expect(code).toBe(0);
     expect(stdout).toContain("nops");
+  });
+
+  it("completion of bash can be read twice, and completes commands", () => {
+    const words = "COMP_WORDS=(nops expl); COMP_CWORD=1; __nops_complete; echo $COMPREPLY";
+    const nopsAtHand = `nops() { ${process.execPath} dist/cmd/nops.js "$@"; }`;
+    const script = `${nopsAtHand}; nops completion bash >"$1"; . "$1"; . "$1"; compopt() { :; }; ${words}`;
+    const ran = spawnSync("bash", ["-uc", script, "bash", join(place.folder, "completion.bash")], { encoding: "utf8" });
+    expect(ran).toMatchObject({ status: 0, stderr: "", stdout: "explain\n" });
+  });
+
+  it("completion offers no names without one", async () => {
+    const { code, stdout, stderr } = await runNops(["complete", "--", "job", ""], { env: { NOPS_ADDR: "http://127.0.0.1:1" } });
+    expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: ":4\n", stderr: "" });
   });
 
   it("help, version, and a misspelt command", async () => {

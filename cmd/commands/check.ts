@@ -12,7 +12,7 @@ import { configFromFlags } from "../config/from-flags.ts";
 import { CommandError, exitCodes } from "../exit-codes.ts";
 import type { CommandIo } from "../io.ts";
 import { nomadOptions } from "../operator/nomad-options.ts";
-import { paintState, printable, printJson } from "../output.ts";
+import { paintState, plural, printable, printJson } from "../output.ts";
 
 export interface CheckFlags {
   readonly offline?: boolean;
@@ -129,7 +129,7 @@ function report(problems: readonly Problem[], files: number, flags: CheckFlags, 
         `${printable(file)}${line === null ? "" : `:${line}`}: ${paintState(io.colour.out, severity)}: ${printable(message)}\n`,
       );
     }
-    io.err(`${files} job files, ${errors} errors, ${distinct.length - errors} warnings\n`);
+    io.err(`${plural(files, "job file")}, ${plural(errors, "error")}, ${plural(distinct.length - errors, "warning")}\n`);
   }
   if (errors > 0) throw new CommandError(exitCodes.failed, "");
 }

@@ -8,7 +8,7 @@ import { checkNomad } from "../doctor/nomad.ts";
 import { checkRepositories } from "../doctor/repositories.ts";
 import { CommandError, exitCodes } from "../exit-codes.ts";
 import type { CommandIo } from "../io.ts";
-import { paintState, printable, printJson } from "../output.ts";
+import { paintState, plural, printable, printJson } from "../output.ts";
 import { systemClock } from "../system-clock.ts";
 
 export interface DoctorFlags {
@@ -26,7 +26,7 @@ export async function doctor(flags: DoctorFlags, io: CommandIo): Promise<void> {
   }
   if (flags.json) printJson(io, { findings });
   const fails = findings.filter((finding) => finding.level === "fail").length;
-  if (fails > 0) throw new CommandError(exitCodes.failed, `${fails} check${fails === 1 ? "" : "s"} failed`);
+  if (fails > 0) throw new CommandError(exitCodes.failed, `${plural(fails, "check")} failed`);
 }
 
 function line({ level, check, message, cure }: Finding, io: CommandIo): string {

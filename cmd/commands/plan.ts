@@ -20,7 +20,7 @@ import { diffText } from "../diff-text.ts";
 import { CommandError, exitCodes } from "../exit-codes.ts";
 import type { CommandIo } from "../io.ts";
 import { nomadOptions } from "../operator/nomad-options.ts";
-import { paintState, printable, printJson } from "../output.ts";
+import { paintState, plural, printable, printJson } from "../output.ts";
 
 export interface PlanFlags {
   readonly ref?: string;
@@ -84,7 +84,7 @@ export async function plan(path: string | undefined, flags: PlanFlags, io: Comma
     const uncommitted = flags.ref === undefined ? await uncommittedFiles(folder, content, rules) : [];
     print({ commit: content.commit.sha, jobs: planned, broken, orphans, uncommitted }, format, io);
     const errors = broken.length + planned.filter((entry) => entry.action === "error").length;
-    if (errors > 0) throw new CommandError(exitCodes.failed, `${errors} job file${errors === 1 ? "" : "s"} cannot be deployed`);
+    if (errors > 0) throw new CommandError(exitCodes.failed, `${plural(errors, "job file")} cannot be deployed`);
   } finally {
     client.close();
   }

@@ -59,7 +59,7 @@ it("shows instance, Nomad, pause, counts, repositories, loops and warnings", asy
   expect(out).toMatch(/^Paused: +every job, by ann since 2026-05-04T09:00:00.000Z: freeze$/m);
   expect(out).toMatch(/^Jobs: +1 pending, 2 sync$/m);
   expect(out).toMatch(/^Deployments: +1 pending_approval$/m);
-  expect(out).toMatch(/^main +trunk +aaaaaaaa \(bbbbbbbb held\) +- +3 +1 errors, 0 warnings +Three webs$/m);
+  expect(out).toMatch(/^main +trunk +aaaaaaaa \(bbbbbbbb held\) +- +3 +1 error, 0 warnings +Three webs$/m);
   expect(out).toMatch(/^other +main +- +- +0 +0 errors, 0 warnings +no such host\\u001b\[31m$/m);
   expect(out).toMatch(/^drift +4 +1 +2 +-$/m);
   expect(err).toBe("warning: Nomad at http://nomad:4646 cannot be reached\n");

@@ -3,7 +3,7 @@ import type { StatusJson } from "../../api/contract.ts";
 import { syncStates } from "../../model/sync-state.ts";
 import { type ClientFlags, clientFor } from "../client-options.ts";
 import type { CommandIo } from "../io.ts";
-import { ago, describeFacts, paintState, printable, printJson, table } from "../output.ts";
+import { ago, describeFacts, paintState, plural, printable, printJson, table } from "../output.ts";
 
 export async function operatorStatus(flags: ClientFlags, io: CommandIo): Promise<void> {
   const client = clientFor(flags, io);
@@ -55,7 +55,7 @@ function repositories(status: StatusJson, io: CommandIo): string {
       `${repository.commit?.slice(0, 8) ?? "-"}${held === null ? "" : ` (${held.slice(0, 8)} held)`}`,
       ago(repository.last_check_at, io.clock.now()),
       String(repository.managed_jobs),
-      `${errors} errors, ${issues.length - errors} warnings`,
+      `${plural(errors, "error")}, ${plural(issues.length - errors, "warning")}`,
       error ?? repository.commit_subject ?? "-",
     ];
   });
