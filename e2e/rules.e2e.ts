@@ -75,6 +75,20 @@ describe("hooks", () => {
     expect(await world.children("ghostly")).toEqual([runs[0]?.dispatched_job]);
   });
 
+  it("a hook that failed in part is stopped: what of it still runs does not go on behind the failed deployment", async () => {
+    const text = hookJob("split", "exit 1");
+    const group = text.slice(text.indexOf('  group "main" {'), text.lastIndexOf("}"));
+    const other = group.replace('group "main"', 'group "other"').replace("exit 1", "sleep 86400");
+    await world.commit({
+      "split.hcl": `${text.slice(0, text.lastIndexOf("}"))}${other}}\n`,
+      ...hooked("splitter", { nops_pre_hook: "split" }),
+    });
+    expect(await ended("splitter", "failed")).toMatchObject({ reason: "hook_failed" });
+    const [child = ""] = await world.children("split");
+    const live = await world.nomad<{ Stop: boolean }>("GET", `/v1/job/${encodeURIComponent(child)}`);
+    expect(live.Stop).toBe(true);
+  });
+
   it("the tail of the hook's log is redacted", async () => {
     await world.commit({
       "chatty.hcl": hookJob("chatty", "echo connecting with password=hunter2hunter2 >&2; exit 1"),
