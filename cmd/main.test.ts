@@ -87,3 +87,18 @@ it("doctor takes the configuration as serve does, also without a file", async ()
   const [serve, doctor] = [await flags("serve"), await flags("doctor")];
   expect(doctor.filter((flag) => !own.has(flag ?? ""))).toEqual(serve.filter((flag) => !own.has(flag ?? "")));
 });
+
+it("the help tells the two faces apart", async () => {
+  const { out } = await commandLine(["--help"]);
+  const titles = [
+    "Run:",
+    "Before a push or a first start:",
+    "Ask the operator:",
+    "Tell the operator:",
+    "The operator's database:",
+    "Workspace:",
+  ];
+  const places = titles.map((title) => out.indexOf(`\n${title}\n`));
+  expect(places.every((place, index) => place > (places[index - 1] ?? 0))).toBe(true);
+  expect(out.indexOf("the deploy pipeline of a workspace")).toBeGreaterThan(places.at(-1) ?? 0);
+});

@@ -2,7 +2,7 @@
 import { Command, CommanderError, Option } from "commander";
 import { allStates } from "../model/lifecycle.ts";
 import { syncStates } from "../model/sync-state.ts";
-import { withClientFlags } from "./client-options.ts";
+import { withClientFlags, withServerFlags } from "./client-options.ts";
 import type { ScalarOption } from "./config/options.ts";
 import { CommandError, exitCodes } from "./exit-codes.ts";
 import type { CommandIo } from "./io.ts";
@@ -18,12 +18,19 @@ export function createProgram(io: CommandIo, configurationOptions: readonly Scal
     // What is refused is thrown and printed where every other error is.
     .configureOutput({ writeOut: io.out, writeErr: io.err, outputError: () => undefined })
     .exitOverride();
+  program.commandsGroup("Run:");
   operatorCommands(program, io, configurationOptions);
+  program.commandsGroup("Before a push or a first start:");
   checkoutCommands(program, io, configurationOptions);
+  program.commandsGroup("Ask the operator:");
   readCommands(program, io);
+  program.commandsGroup("Tell the operator:");
   actCommands(program, io);
+  program.commandsGroup("The operator's database:");
   administrationCommands(program, io);
+  program.commandsGroup("Workspace:");
   registerWorkspaceCommands(program, io);
+  program.commandsGroup("Help:");
   return program;
 }
 
@@ -65,7 +72,7 @@ function checkoutCommands(program: Command, io: CommandIo, configurationOptions:
   program
     .command("check [paths...]")
     .description("job files, hooks, meta keys and windows of a checkout; exit 1 with file:line for each error")
-    .option("--offline", "parse without Nomad")
+    .option("--offline", "parse without Nomad, by nops itself")
     .option("--config <file>", "take the repository's rules from this configuration")
     .option("--json", "print JSON")
     .action(async (paths: string[], flags) => (await import("./commands/check.ts")).check(paths, flags, io));
@@ -91,33 +98,40 @@ function clientCommand(parent: Command, name: string, description: string): Comm
   return withClientFlags(parent.command(name).description(description)).option("--json", "print JSON");
 }
 
+/** One that lists: what others take as a job's namespace narrows it. */
+function listCommand(parent: Command, name: string, description: string): Command {
+  return withServerFlags(parent.command(name).description(description))
+    .option("-n, --namespace <namespace>", "only of this namespace")
+    .option("--json", "print JSON");
+}
+
 function readCommands(program: Command, io: CommandIo): void {
   const body = () => import("./commands/read.ts");
-  clientCommand(program, "jobs", "list jobs and how they stand")
+  listCommand(program, "jobs", "list jobs and how they stand")
     .addOption(new Option("--state <sync>", "only jobs in this sync state").choices(syncStates))
     .action(async (flags) => (await body()).jobs(flags, io));
   clientCommand(program, "job <job>", "one job").action(async (name: string, flags) => (await body()).job(name, flags, io));
-  clientCommand(program, "deployments", "list deployments, newest first")
+  listCommand(program, "deployments", "list deployments, newest first")
     .addOption(new Option("--state <state>", "only deployments in this state").choices(allStates))
-    .option("--job <job>", "only deployments of this job")
-    .option("--limit <count>", "how many", "50")
+    .option("--job <job>", "only deployments of this job, or namespace/job")
+    .option("--limit <count>", "how many, at most 500", "50")
     .action(async (flags) => (await body()).deployments(flags, io));
   clientCommand(
     program,
     "deployment <deployment>",
     "one deployment, by ID, its beginning, or its job: diff, hook runs, events",
   ).action(async (id: string, flags) => (await body()).deployment(id, flags, io));
-  clientCommand(program, "events", "the audit log")
+  listCommand(program, "events", "the audit log")
     .option("--follow", "go on as events happen")
-    .option("--job <job>", "only events of this job")
-    .option("--limit <count>", "how many", "50")
+    .option("--job <job>", "only events of this job, or namespace/job")
+    .option("--limit <count>", "how many, at most 500", "50")
     .action(async (flags) => (await body()).events(flags, io));
   clientCommand(program, "explain <job>", "why nops does or does not deploy a job").action(async (name: string, flags) =>
     (await body()).explain(name, flags, io),
   );
   clientCommand(program, "windows [job]", "when sync windows are open")
-    .option("--from <time>", "ISO 8601; default now")
-    .option("--to <time>", "ISO 8601; default a week later")
+    .option("--from <time>", "list the openings from then on: ISO 8601; default now")
+    .option("--to <time>", "list the openings until then: ISO 8601; default a week later")
     .option("--cron <expression>", "a window that is not in the cluster: five cron fields")
     .option("--duration <duration>", "with --cron: how long it stays open")
     .option("--time-zone <zone>", "with --cron: IANA zone", "UTC")
@@ -162,7 +176,7 @@ function actCommands(program: Command, io: CommandIo): void {
     .option("--accept", "take a commit that removes most of the repository's jobs")
     .action(async (repository: string | undefined, flags) => (await body()).fetchRepository(repository, flags, io));
   clientCommand(program, "wait <job>", "wait until the job is completed")
-    .option("--commit <sha>", "at this commit")
+    .option("--commit <sha>", "at this commit; the beginning of its id does")
     .option("--timeout <duration>", "how long", "10m")
     .action(async (name: string, flags) => (await body()).wait(name, flags, io));
 }
@@ -181,11 +195,12 @@ function administrationCommands(program: Command, io: CommandIo): void {
   local(audit, "export", "print every event as a JSON line")
     .option("--since <time>", "ISO 8601")
     .action(async (flags) => (await body()).auditExport(flags, io));
-  local(program, "backup <file>", "copy the database while nops runs").action(async (file: string, flags) =>
-    (await body()).backup(file, flags, io),
-  );
+  local(program, "backup <file>", "copy the database, also while nops runs")
+    .option("--json", "print JSON")
+    .action(async (file: string, flags) => (await body()).backup(file, flags, io));
   local(program, "restore [file]", "put a backup in place, or accept a restored one")
-    .option("--accept", "let nops write again after a restore")
+    .option("--accept", "let nops write again after a restore, once it is restarted")
+    .option("--json", "print JSON")
     .action(async (file: string | undefined, flags) => (await body()).restore(file, flags, io));
   const token = program.command("token").description("API tokens, on the database directly");
   local(token, "create <name>", "create a token; prints its secret once, alone on stdout")
@@ -197,7 +212,9 @@ function administrationCommands(program: Command, io: CommandIo): void {
   local(token, "list", "list tokens without their secrets")
     .option("--json", "print JSON")
     .action(async (flags) => (await body()).tokenList(flags, io));
-  local(token, "revoke <id>", "revoke a token").action(async (id: string, flags) => (await body()).tokenRevoke(id, flags, io));
+  local(token, "revoke <id>", "revoke a token")
+    .option("--json", "print JSON")
+    .action(async (id: string, flags) => (await body()).tokenRevoke(id, flags, io));
   program
     .command("secret")
     .description("secrets")

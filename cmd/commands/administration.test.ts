@@ -27,6 +27,18 @@ it("restore says what has to follow, accept says that a restart has to", async (
   expect((await nops("restore", "--accept")).out).toMatch(/^nothing to accept/);
 });
 
+it("what they print is there as JSON too", async () => {
+  const dataDir = await dataFolder();
+  const nops = async (...args: readonly string[]) =>
+    JSON.parse((await commandLine([...args, "--json"], { env: { NOPS_DATA_DIR: dataDir } })).out);
+  const file = join(tempFolder(), "copy.db");
+  expect(await nops("backup", file)).toMatchObject({ file, head: { seq: expect.any(Number) } });
+  expect(await nops("restore", file)).toMatchObject({ replaced: expect.any(String) });
+  expect(await nops("restore", "--accept")).toEqual({ accepted: true, restart_needed: true });
+  const { id } = await nops("token", "create", "ci");
+  expect(await nops("token", "revoke", id)).toMatchObject({ id, name: "ci", revokedAt: expect.any(String) });
+});
+
 it("two valid tokens have two names: the second is refused with 3 and prints no secret", async () => {
   const create = async (name: string) => commandLine(["token", "create", name, "--data-dir", dataDir]);
   const dataDir = await dataFolder();

@@ -77,6 +77,7 @@ function instant(text: string): string {
 export async function backup(file: string, flags: LocalFlags, io: CommandIo): Promise<void> {
   await withStore(flags, io, async (store) => {
     const report = await store.backup(resolve(io.workingDirectory, file));
+    if (flags.json) return printJson(io, { file: report.file, bytes: report.bytes, head: report.head });
     io.out(`${report.file}: ${report.bytes} bytes, up to event ${report.head.seq} (${report.head.hash})\n`);
   });
 }
@@ -87,6 +88,7 @@ export async function restore(file: string | undefined, flags: LocalFlags, io: C
     throw new CommandError(exitCodes.usage, "name a backup file, or pass --accept");
   if (file === undefined) {
     const accepted = await withStore(flags, io, (store) => store.acceptRestored(localActor(io)));
+    if (flags.json) return printJson(io, { accepted, restart_needed: accepted });
     io.out(
       accepted
         ? "accepted; restart nops: the one that runs only looks until then\n"
@@ -102,9 +104,11 @@ export async function restore(file: string | undefined, flags: LocalFlags, io: C
     clock: io.clock,
     random: io.random,
   });
-  io.out(
-    `restored up to event ${report.head.seq}${report.replaced === undefined ? "" : `; the former database is ${report.replaced}`}\n`,
-  );
+  if (flags.json) printJson(io, { head: report.head, replaced: report.replaced ?? null });
+  else
+    io.out(
+      `restored up to event ${report.head.seq}${report.replaced === undefined ? "" : `; the former database is ${report.replaced}`}\n`,
+    );
   io.err(
     `nops will only look until: nops restore --accept --data-dir ${flags.dataDir}; if it runs by then, restart it after that\n`,
   );
@@ -156,6 +160,7 @@ export async function tokenList(flags: LocalFlags, io: CommandIo): Promise<void>
 export async function tokenRevoke(id: string, flags: LocalFlags, io: CommandIo): Promise<void> {
   await withStore(flags, io, async (store) => {
     const token = await store.revokeToken(id, localActor(io));
+    if (flags.json) return printJson(io, token);
     io.out(`revoked ${token.id} (${token.name})\n`);
   });
 }

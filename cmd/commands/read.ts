@@ -105,6 +105,8 @@ export async function deployment(text: string, flags: ClientFlags, io: CommandIo
     io.out(
       `\n${run.phase}-hook ${run.job}: ${paintState(io.colour.out, run.state)}${run.error === null ? "" : `: ${printable(run.error)}`}\n`,
     );
+    if (run.state === "unknown" && run.resolution === null)
+      io.out(`  settle it with: nops hook resolve ${run.id} ran|did-not-run\n`);
     if (run.log_tail !== null) io.out(`${printable(run.log_tail).replace(/^/gm, "  | ")}\n`);
   }
   io.out(`\n${answer.events.map(eventLine).join("")}`);

@@ -1,4 +1,7 @@
 /** `nops windows`: when sync windows are open, in the window's zone and in UTC. */
+import type { JobJson } from "../../api/contract.ts";
+import { toInstant } from "../../model/clock.ts";
+import type { WindowRule } from "../../model/desired.ts";
 import { parseDuration } from "../../model/duration.ts";
 import { openings } from "../../plan/windows.ts";
 import { type ClientFlags, clientFor, jobFor } from "../client-options.ts";
@@ -28,6 +31,7 @@ export async function windows(name: string | undefined, flags: WindowsFlags, io:
   if (flags.cron !== undefined) return simulate(flags.cron, flags, io);
   const client = clientFor(flags, io);
   const jobs = name === undefined ? (await client.jobs()).jobs : [await client.job(jobFor(name, flags, io))];
+  if (flags.from !== undefined || flags.to !== undefined) return openingsOfJobs(jobs, flags, io);
   const rows: Row[] = jobs.flatMap((job) =>
     job.window === null
       ? []
@@ -53,18 +57,56 @@ export async function windows(name: string | undefined, flags: WindowsFlags, io:
   if (rows.length === 0) io.err("no job has a window\n");
 }
 
+/** When the windows of jobs are open between two times. */
+function openingsOfJobs(jobs: readonly JobJson[], flags: WindowsFlags, io: CommandIo): void {
+  const { from, to } = span(flags, io);
+  const found = jobs.flatMap(({ namespace, job, window }) => {
+    if (window === null) return [];
+    const { time_zone: timeZone } = window;
+    const rules = { allow: ruleOf(window.allow, timeZone), deny: ruleOf(window.deny, timeZone) };
+    return openings(rules, from, to).map((opening) => ({ namespace, job, timeZone, ...inWords(opening) }));
+  });
+  if (flags.json) {
+    const rows = found.map(({ timeZone, ...row }) => ({ ...row, time_zone: timeZone }));
+    printJson(io, { openings: rows });
+    return;
+  }
+  const header = ["JOB", "FROM (ZONE)", "TO (ZONE)", "FROM (UTC)", "TO (UTC)"];
+  const rows = found.map((row) => [
+    `${row.namespace}/${row.job}`,
+    local(row.from, row.timeZone),
+    local(row.to, row.timeZone),
+    row.from,
+    row.to ?? "never",
+  ]);
+  io.out(table(header, rows));
+  if (rows.length === 0)
+    io.err(jobs.every(({ window }) => window === null) ? "no job has a window\n" : "no window opens in that time\n");
+}
+
+/** The API tells a rule as `CRON for DURATION`. */
+function ruleOf(text: string | null, timeZone: string): WindowRule | undefined {
+  const [, cron, duration] = /^(.+) for (\S+)$/.exec(text ?? "") ?? [];
+  const durationMs = parseDuration(duration ?? "");
+  return cron === undefined || durationMs === undefined ? undefined : { cron, durationMs, timeZone };
+}
+
+function span(flags: WindowsFlags, io: CommandIo): { readonly from: number; readonly to: number } {
+  const from = instant(flags.from, "--from") ?? io.clock.now();
+  return { from, to: instant(flags.to, "--to") ?? from + weekMs };
+}
+
+function inWords({ start, end }: { readonly start: number; readonly end?: number | undefined }) {
+  return { from: toInstant(start), to: end === undefined ? null : toInstant(end) };
+}
+
 function simulate(cron: string, flags: WindowsFlags, io: CommandIo): void {
   const durationMs = parseDuration(flags.duration ?? "");
   if (durationMs === undefined || durationMs <= 0)
     throw new CommandError(exitCodes.usage, "--cron needs --duration", "for example --cron '0 2 * * *' --duration 2h");
   const timeZone = flags.timeZone ?? "UTC";
-  const from = instant(flags.from, "--from") ?? io.clock.now();
-  const to = instant(flags.to, "--to") ?? from + weekMs;
-  const found = openingsOf(cron, durationMs, timeZone, from, to);
-  const rows = found.map(({ start, end }) => ({
-    from: new Date(start).toISOString(),
-    to: end === undefined ? null : new Date(end).toISOString(),
-  }));
+  const { from, to } = span(flags, io);
+  const rows = openingsOf(cron, durationMs, timeZone, from, to).map(inWords);
   if (flags.json) {
     printJson(io, { time_zone: timeZone, openings: rows });
     return;

@@ -11,12 +11,14 @@ import { inWorkspace, type WorkspaceFlags } from "./host.ts";
 
 export async function initCommand(
   folder: string | undefined,
-  flags: { readonly project?: string },
+  flags: { readonly project?: string; readonly json?: boolean },
   io: CommandIo,
 ): Promise<void> {
   const root = resolve(io.workingDirectory, folder ?? ".");
   makeFolders(fs, root, 0o777);
-  for (const file of initWorkspace(root, flags.project)) io.out(`${file}\n`);
+  const files = initWorkspace(root, flags.project);
+  if (flags.json === true) return printJson(io, { root, files });
+  for (const file of files) io.out(`${file}\n`);
   io.err("next: `nops deploy plan`, then `nops deploy run`\n");
 }
 

@@ -144,10 +144,12 @@ function snapshotCommands(program: Command, io: CommandIo): void {
 
 function otherCommands(program: Command, io: CommandIo): void {
   const body = () => import("./misc.ts");
-  group(program, "workspace")
-    .description("workspaces")
-    .command("init [folder]")
-    .description("the smallest workspace that deploys something")
+  json(
+    group(program, "workspace")
+      .description("make a workspace")
+      .command("init [folder]")
+      .description("the smallest workspace that deploys something"),
+  )
     .option("--project <name>", "name of the project; default: that of the folder")
     .action(async (folder: string | undefined, flags) => (await body()).initCommand(folder, flags, io));
   json(base(program, "validate", "check every file of the workspace")).action(async (flags) =>
