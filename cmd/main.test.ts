@@ -1,3 +1,4 @@
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { commandLine } from "../testkit/command-line.ts";
@@ -101,4 +102,21 @@ it("the help tells the two faces apart", async () => {
   const places = titles.map((title) => out.indexOf(`\n${title}\n`));
   expect(places.every((place, index) => place > (places[index - 1] ?? 0))).toBe(true);
   expect(out.indexOf("the deploy pipeline of a workspace")).toBeGreaterThan(places.at(-1) ?? 0);
+});
+
+it("what the system refuses is told without a stack", async () => {
+  const folder = tempFolder();
+  mkdirSync(join(folder, ".nops/deploy/state.yml"), { recursive: true });
+  writeFileSync(join(folder, "nops.workspace.yml"), "project: x\n");
+  const { code, err } = await commandLine(["status"], { folder });
+  expect(code).toBe(1);
+  expect(err).toBe(
+    `nops: the system refuses to read ${join(folder, ".nops/deploy/state.yml")}: EISDIR\nhint: look whether it is there, whether this user may use it, and whether there is room\n`,
+  );
+  expect((await commandLine(["deploy", "eject", "--out", "no/where"], { folder })).err).toContain(
+    `refuses to open ${join(folder, "no/where")}: ENOENT`,
+  );
+  expect(JSON.parse((await commandLine(["status", "--json"], { folder })).err)).toMatchObject({
+    error: { code: "system_error" },
+  });
 });

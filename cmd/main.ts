@@ -25,6 +25,7 @@ function wantsJson(argv: readonly string[]): boolean {
 
 /** Message, then hint. A bug shows its stack, since nothing else helps to find it. */
 function explain(error: unknown): string {
+  if (isOfSystem(error)) return `nops: ${systemWords(error)}\nhint: ${systemHint}\n`;
   if (!(error instanceof NopsError)) return `nops: ${stackOf(error)}\n`;
   if (error.message === "") return "";
   return `nops: ${error.message}\n${error.hint === undefined ? "" : `hint: ${error.hint}\n`}`;
@@ -36,8 +37,27 @@ function envelope(error: unknown): string {
   const told =
     error instanceof NopsError
       ? { code: error.code, message: error.message, hint: error.hint ?? null }
-      : { code: "internal", message: stackOf(error), hint: null };
+      : isOfSystem(error)
+        ? { code: "system_error", message: systemWords(error), hint: systemHint }
+        : { code: "internal", message: stackOf(error), hint: null };
   return `${JSON.stringify({ error: told })}\n`;
+}
+
+interface SystemError {
+  readonly code: string;
+  readonly syscall: string;
+  readonly path?: string;
+}
+
+/** What the system refuses is no bug: a file that is not there, a folder that may not be written, a full disk. */
+function isOfSystem(error: unknown): error is SystemError {
+  return error instanceof Error && "code" in error && "syscall" in error && typeof error.code === "string";
+}
+
+const systemHint = "look whether it is there, whether this user may use it, and whether there is room";
+
+function systemWords({ code, syscall, path }: SystemError): string {
+  return `the system refuses to ${syscall}${path === undefined ? "" : ` ${path}`}: ${code}`;
 }
 
 function stackOf(error: unknown): string {

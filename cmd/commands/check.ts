@@ -40,6 +40,7 @@ export async function check(paths: readonly string[], flags: CheckFlags, io: Com
     for (const path of paths.length === 0 ? ["."] : paths) {
       const read = await readFolder(path, rules, io);
       files += read.files.length;
+      if (read.files.length + read.broken.length === 0) io.err(`warning: ${printable(path)} holds no job file\n`);
       const issues = [...read.warnings, ...read.broken, ...read.files.flatMap((file) => file.issues)].map((issue) => ({
         severity: issue.severity,
         file: issue.file,

@@ -63,6 +63,14 @@ describe.each([
   });
 });
 
+it("check says which of the paths hold no job", async () => {
+  await repository.commit({ files: { "web.hcl": serviceJob({ id: "web" }), "docs/read.me": "nothing" } });
+  const { code, err } = await nops("check", "web.hcl", "docs", "docs/read.me");
+  expect(code).toBe(0);
+  const empty = ["docs", "docs/read.me"].map((path) => `warning: ${path} holds no job file\n`);
+  expect(err).toBe(`${empty.join("")}1 job file, 0 errors, 0 warnings\n`);
+});
+
 it.each(["check", "plan"])("%s without Nomad says what to do instead", async (command) => {
   await repository.commit({ files: { "web.hcl": serviceJob({ id: "web" }) } });
   const { code, err } = await commandLine([command], { folder: repository.dir });

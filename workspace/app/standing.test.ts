@@ -38,6 +38,16 @@ describe("deployStanding", () => {
     expect(standingLine(failed)).toBe(`! deploy: failed ${failed.finished_at} in a/go/gate / Run: nops deploy run --resume`);
   });
 
+  it("tells of the last run alone", async () => {
+    const files = { ...gated, "workspace/deploy.yml": withServices(pipeline("verify", gate)) };
+    const workspace = testWorkspace({ ...files, "workspace/services/a/deploy.yml": pipeline("go", shellStep("a1")) });
+    await failure(workspace.deploy());
+    expect(standing(workspace).failed_steps).toEqual(["verify/gate"]);
+    workspace.write(files);
+    await failure(workspace.deploy({ resume: true }));
+    expect(standing(workspace).failed_steps).toEqual(["a/go/gate"]);
+  });
+
   it("does not count a failure that was let pass", async () => {
     const step = "      - {name: gate, type: shell, cmd: 'false', continue_on_error: true}\n";
     const workspace = testWorkspace({ "workspace/deploy.yml": pipeline("p", step) });

@@ -50,7 +50,7 @@ export function deployStanding(session: Session): DeployStanding {
     started_at: record.last_run?.started_at ?? null,
     finished_at: record.last_run?.finished_at ?? null,
     pid: pid ?? null,
-    failed_steps: failed ? failedSteps(session, journal, service) : [],
+    failed_steps: failed ? failedSteps(session, journal, run) : [],
     next_step: failed ? null : (nextStep(session, journal, run) ?? null),
     run: status === "running" ? null : `nops deploy run${only} --resume`,
   };
@@ -84,12 +84,14 @@ function outdated(deploy: DeployPlan | undefined, journal: Journal): boolean {
   return changed || deploy.tracked.some((name) => journal.services[name]?.status !== "deployed");
 }
 
-function failedSteps(session: Session, journal: Journal, service: string | undefined): readonly string[] {
+/** Those of this run: an older failure that the run did not come to says nothing about why it ended. */
+function failedSteps(session: Session, journal: Journal, { service, record }: Run): readonly string[] {
+  const began = record.last_run?.started_at ?? "";
   const scopes = service === undefined ? [undefined, ...session.workspace.services.keys()] : [service];
   return scopes.flatMap((scope) =>
     Object.entries(scopeRecord(journal, scope)?.phases ?? {}).flatMap(([phase, { steps }]) =>
       Object.entries(steps)
-        .filter(([, step]) => step.status === "failed" && step.tolerated !== true)
+        .filter(([, step]) => step.status === "failed" && step.tolerated !== true && step.finished_at >= began)
         .map(([name]) => [scope, phase, name].filter((part) => part !== undefined).join("/")),
     ),
   );

@@ -49,6 +49,7 @@ export function readIfThere(path: string): string | undefined {
     return readFileSync(path, "utf8");
   } catch (error) {
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
-    throw error;
+    // The system names the file only when it cannot be opened.
+    throw Object.assign(error as NodeJS.ErrnoException, { path });
   }
 }
