@@ -146,7 +146,7 @@ export class DeploymentWatcher {
         if (!alloc.DesiredTransition.Reschedule) replace.push(alloc);
       } else if (isHealthy(alloc.DeploymentStatus) && (alloc.DeploymentStatus?.ModifyIndex ?? 0) > latest) push = true;
     }
-    if (this.#promoteAlone(deployment, allocs)) return;
+    this.#promoteAlone(deployment, allocs);
     if (push || replace.length > 0) this.#pushSoon(id, replace);
   }
 
@@ -170,17 +170,15 @@ export class DeploymentWatcher {
     return latest;
   }
 
-  #promoteAlone(deployment: Deployment, allocs: readonly Allocation[]): boolean {
-    if (!requiresPromotion(deployment)) return false;
+  #promoteAlone(deployment: Deployment, allocs: readonly Allocation[]): void {
+    if (!requiresPromotion(deployment)) return;
     const ready = Object.values(deployment.TaskGroups).every((group) => {
       if (group.DesiredCanaries < 1) return true;
       const placed = group.PlacedCanaries ?? [];
       const healthy = allocs.filter((alloc) => placed.includes(alloc.ID) && isHealthy(alloc.DeploymentStatus)).length;
       return group.AutoPromote && healthy === group.DesiredCanaries;
     });
-    if (!ready) return false;
-    promote(this.#tools, deployment, undefined);
-    return true;
+    if (ready) promote(this.#tools, deployment, undefined);
   }
 
   #pushSoon(id: string, replace: readonly Allocation[]): void {

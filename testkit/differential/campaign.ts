@@ -41,7 +41,7 @@ export interface FoundLife {
 /** One life in that many is lived by itself, because in it the server collects garbage, which concerns every job. */
 const collecting = 10;
 /** How often a life that differed is lived anew before it counts: where a server leaves something to chance, one of its answers is right. */
-const times = 4;
+const times = 8;
 
 /**
  * Lives of jobs, several at a time on nodes of their own, and then those in which garbage is collected, one by one. A difference is
