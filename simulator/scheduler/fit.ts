@@ -59,6 +59,8 @@ export interface NodeLoad {
   readonly usage: Usage;
   /** `portKey`s. */
   readonly ports: ReadonlySet<string>;
+  /** Two ports of what is there have one number: a group may ask for one number twice, and has it. */
+  readonly collides: boolean;
 }
 
 export interface Offer {
@@ -68,6 +70,7 @@ export interface Offer {
 
 /** Tries a group on a node. Returns the dimension that does not suffice, or what the group gets there. */
 export function tryFit(node: Node, load: NodeLoad, group: TaskGroup): string | Offer {
+  if (load.collides) return "network: port collision";
   const offer = offerPorts(node, load, group);
   if (typeof offer === "string") return offer;
   const total = plus(load.usage, usageOf(group));

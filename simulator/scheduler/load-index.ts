@@ -6,7 +6,15 @@ import { holdsResources, type NodeLoad, portKey, type Usage, usageOf } from "./f
 interface Load {
   usage: { cpu: number; cores: number; memory: number; disk: number };
   readonly ports: Map<string, number>;
-  readonly held: Map<string, { readonly usage: Usage; readonly ports: readonly string[] }>;
+  /** Those of them that their allocations want for themselves. */
+  readonly own: Map<string, number>;
+  readonly held: Map<string, Held>;
+}
+
+interface Held {
+  readonly usage: Usage;
+  readonly ports: readonly string[];
+  readonly own: readonly string[];
 }
 
 /** What each node carries, kept up to date by every write, so that a placement does not add up all allocations anew. */
@@ -32,9 +40,10 @@ export class LoadIndex {
   /** Load of a node without the allocations of `without`. */
   of(nodeId: string, without: ReadonlySet<string>): NodeLoad {
     const load = this.#loads.get(nodeId);
-    if (load === undefined) return { usage: { cpu: 0, cores: 0, memory: 0, disk: 0 }, ports: new Set() };
+    if (load === undefined) return { usage: { cpu: 0, cores: 0, memory: 0, disk: 0 }, ports: new Set(), collides: false };
     const usage = { ...load.usage };
     const ports = new Map(load.ports);
+    const own = new Map(load.own);
     for (const id of without) {
       const held = load.held.get(id);
       if (held === undefined) continue;
@@ -43,8 +52,9 @@ export class LoadIndex {
       usage.memory -= held.usage.memory;
       usage.disk -= held.usage.disk;
       for (const port of held.ports) count(ports, port, -1);
+      for (const port of held.own) count(own, port, -1);
     }
-    return { usage, ports: new Set(ports.keys()) };
+    return { usage, ports: new Set(ports.keys()), collides: [...own.values()].some((times) => times > 1) };
   }
 
   #update(alloc: Allocation): void {
@@ -53,17 +63,20 @@ export class LoadIndex {
     if (group === undefined || !holdsResources(alloc)) return;
     let load = this.#loads.get(alloc.NodeID);
     if (load === undefined) {
-      load = { usage: { cpu: 0, cores: 0, memory: 0, disk: 0 }, ports: new Map(), held: new Map() };
+      load = { usage: { cpu: 0, cores: 0, memory: 0, disk: 0 }, ports: new Map(), own: new Map(), held: new Map() };
       this.#loads.set(alloc.NodeID, load);
     }
     const usage = usageOf(group);
-    const ports = (alloc.AllocatedResources?.Shared.Ports ?? []).map((port) => portKey(port.HostIP, port.Value));
-    load.held.set(alloc.ID, { usage, ports });
+    const given = alloc.AllocatedResources?.Shared.Ports ?? [];
+    const ports = given.map((port) => portKey(port.HostIP, port.Value));
+    const own = ports.filter((_, i) => given[i]?.IgnoreCollision !== true);
+    load.held.set(alloc.ID, { usage, ports, own });
     load.usage.cpu += usage.cpu;
     load.usage.cores += usage.cores;
     load.usage.memory += usage.memory;
     load.usage.disk += usage.disk;
     for (const port of ports) count(load.ports, port, 1);
+    for (const port of own) count(load.own, port, 1);
   }
 
   #release(alloc: Allocation): void {
@@ -76,6 +89,7 @@ export class LoadIndex {
     load.usage.memory -= held.usage.memory;
     load.usage.disk -= held.usage.disk;
     for (const port of held.ports) count(load.ports, port, -1);
+    for (const port of held.own) count(load.own, port, -1);
   }
 }
 

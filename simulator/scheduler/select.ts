@@ -112,6 +112,7 @@ export class Selector {
     if (placed === undefined) return load;
     const usage = { ...load.usage };
     const ports = new Set(load.ports);
+    let { collides } = load;
     for (const alloc of placed) {
       const group = alloc.Job.TaskGroups.find((one) => one.Name === alloc.TaskGroup);
       if (group === undefined) continue;
@@ -120,9 +121,13 @@ export class Selector {
       usage.cores += need.cores;
       usage.memory += need.memory;
       usage.disk += need.disk;
-      for (const port of alloc.AllocatedResources?.Shared.Ports ?? []) ports.add(portKey(port.HostIP, port.Value));
+      for (const { HostIP, Value, IgnoreCollision } of alloc.AllocatedResources?.Shared.Ports ?? []) {
+        const key = portKey(HostIP, Value);
+        collides ||= !IgnoreCollision && ports.has(key);
+        ports.add(key);
+      }
     }
-    return { usage, ports };
+    return { usage, ports, collides };
   }
 
   #ofJob(): readonly Allocation[] {
