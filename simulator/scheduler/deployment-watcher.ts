@@ -9,8 +9,8 @@ import { rescheduleAllowed } from "./reschedule.ts";
 
 /** Milliseconds for which changes are gathered before a deployment is looked at. */
 const gather = 2;
-/** And before it is pushed on: drains and failed allocations, of which a server hears sooner, come first. */
-const gatherPushes = 20;
+/** And before it is pushed on: drains, failed allocations and what ends it, of which a server hears sooner, come first. */
+const gatherPushes = 250;
 
 interface Watch {
   check: Timer | undefined;
