@@ -1,3 +1,5 @@
+import { rmSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { type TestWorkspace, testWorkspace, type WorkspaceOptions } from "../../testkit/workspace.ts";
 import { failure, pipeline, shellStep, twoServices, withServices } from "../../testkit/workspace-steps.ts";
@@ -39,13 +41,17 @@ describe("deployStanding", () => {
   });
 
   it("tells of the last run alone", async () => {
-    const files = { ...gated, "workspace/deploy.yml": withServices(pipeline("verify", gate)) };
-    const workspace = testWorkspace({ ...files, "workspace/services/a/deploy.yml": pipeline("go", shellStep("a1")) });
+    const checked = "      - {name: checked, type: shell, cmd: 'true', check: {type: shell, cmd: 'test -e open'}}\n";
+    const workspace = testWorkspace({
+      "workspace/deploy.yml": withServices(pipeline("verify", "      - {name: never, type: shell, cmd: 'false'}\n")),
+      "workspace/services/a/deploy.yml": pipeline("go", checked),
+      open: "",
+    });
     await failure(workspace.deploy());
-    expect(standing(workspace).failed_steps).toEqual(["verify/gate"]);
-    workspace.write(files);
+    expect(standing(workspace).failed_steps).toEqual(["verify/never"]);
+    rmSync(join(workspace.root, "open"));
     await failure(workspace.deploy({ resume: true }));
-    expect(standing(workspace).failed_steps).toEqual(["a/go/gate"]);
+    expect(standing(workspace).failed_steps).toEqual(["a/go/checked"]);
   });
 
   it("does not count a failure that was let pass", async () => {
