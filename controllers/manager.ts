@@ -35,7 +35,6 @@ export function createOperator(deps: OperatorDeps): Operator {
     job: (key) => queries.job(key),
     explain: (key) => queries.explain(key),
     orphans: () => queries.orphans(),
-    windows: (from, to, key) => queries.windows(from, to, key),
     repositories: () => parts.source.view(),
     status: () => queries.status(),
   };

@@ -6,7 +6,7 @@ import type { PassReport } from "../queue/workers.ts";
 import type { NomadWatchPort, Ports } from "./ports.ts";
 import type { RetryWish } from "./retry.ts";
 import type { OperatorSettings } from "./settings.ts";
-import type { ExplainView, JobOpenings, JobView, OperatorView, RepositoryView } from "./views.ts";
+import type { ExplainView, JobView, OperatorView, RepositoryView } from "./views.ts";
 
 export interface OperatorDeps extends Ports {
   readonly watch: NomadWatchPort;
@@ -49,8 +49,6 @@ export interface Operator {
   job(key: JobKey): Promise<JobView>;
   explain(key: JobKey): Promise<ExplainView>;
   orphans(): Promise<readonly JobView[]>;
-  /** Openings between two instants (ms since the epoch), of one job or of all that have a window. */
-  windows(from: number, to: number, key?: JobKey): readonly JobOpenings[];
   repositories(): readonly RepositoryView[];
   status(): Promise<OperatorView>;
 }

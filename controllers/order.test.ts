@@ -185,18 +185,3 @@ describe("explain", () => {
     await expect(world.operator.explain(key("nope"))).rejects.toMatchObject({ code: "unknown_job" });
   });
 });
-
-it("tells openings of windows", async () => {
-  const window = { nops_sync_window: "0 22 * * *", nops_sync_window_duration: "2h", nops_sync_window_time_zone: "Europe/Berlin" };
-  const world = await startWorld({}, { "web.hcl": service("web", { meta: window }), "x.hcl": service("x") });
-  const from = Date.UTC(2027, 0, 4);
-  expect(world.operator.windows(from, from + 48 * 3_600_000)).toMatchObject([
-    {
-      key: key("web"),
-      openings: [
-        { start: "2027-01-04T21:00:00.000Z", end: "2027-01-04T23:00:00.000Z" },
-        { start: "2027-01-05T21:00:00.000Z", end: "2027-01-05T23:00:00.000Z" },
-      ],
-    },
-  ]);
-});

@@ -2,11 +2,10 @@ import { toInstant } from "../model/clock.ts";
 import { NotFoundError } from "../model/errors.ts";
 import { type JobKey, splitJobKey } from "../model/job-key.ts";
 import { type SyncState, syncStates } from "../model/sync-state.ts";
-import { openings } from "../plan/windows.ts";
-import { toExplainView, toJobView, toWindowView } from "./job-views.ts";
+import { toExplainView, toJobView } from "./job-views.ts";
 import type { OperatorDeps } from "./operator.ts";
 import type { Parts } from "./parts.ts";
-import type { ExplainView, JobOpenings, JobView, LoopView, OperatorView } from "./views.ts";
+import type { ExplainView, JobView, LoopView, OperatorView } from "./views.ts";
 
 /** Answers from memory and the store; no question costs a call to Nomad. */
 export class Queries {
@@ -26,20 +25,6 @@ export class Queries {
 
   async orphans(): Promise<readonly JobView[]> {
     return Promise.all(this.parts.orphans.keys().map((key) => this.view(key)));
-  }
-
-  windows(from: number, to: number, key: JobKey | undefined): readonly JobOpenings[] {
-    const jobs = key === undefined ? this.parts.desired.managed() : [this.parts.desired.job(key)];
-    return jobs.flatMap((job) => {
-      const window = job === undefined ? undefined : toWindowView(job, this.deps.clock.now());
-      if (job === undefined || window === undefined) return [];
-      const found = openings({ allow: window.allow, deny: window.deny }, from, to);
-      const shown = found.map(({ start, end }) => ({
-        start: toInstant(start),
-        end: end === undefined ? undefined : toInstant(end),
-      }));
-      return [{ key: job.key, policy: job.policy, window, openings: shown }];
-    });
   }
 
   async job(key: JobKey): Promise<JobView> {

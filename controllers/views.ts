@@ -131,13 +131,3 @@ export interface OperatorView {
   /** Why nops is not ready, by what is missing; empty when it is. */
   readonly notReady: Readonly<Record<string, string>>;
 }
-
-/** When one job's window is open. */
-export interface JobOpenings {
-  readonly key: JobKey;
-  /** Windows hold only automatic starts; under another policy they change nothing. */
-  readonly policy: Policy;
-  readonly window: WindowView;
-  /** Oldest first; `end` is absent when it lies beyond what was asked for. */
-  readonly openings: readonly { readonly start: Instant; readonly end: Instant | undefined }[];
-}

@@ -14,8 +14,8 @@ interface Line {
 const lines: readonly Line[] = read("README.md")
   .split("\n")
   .flatMap((line) => {
-    const [, test = "", file] = /^\| [^|]*\| ([^|]+) \| `([^`|]+)` \|$/.exec(line) ?? [];
-    return file === undefined ? [] : [{ test, file }];
+    const [, test = "", file] = /^\|[^|]*\|([^|]+)\| *`([^`|]+)` *\|$/.exec(line) ?? [];
+    return file === undefined ? [] : [{ test: test.trim(), file }];
   });
 
 /** Files whose every test is a row of one of the tables. */
