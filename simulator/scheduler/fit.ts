@@ -55,11 +55,17 @@ export function holdsResources(alloc: Allocation): boolean {
   return !clientTerminal(alloc);
 }
 
+/** Whether an allocation holds one port twice: its node takes nothing more then. */
+export function holdsTwice(alloc: Allocation): boolean {
+  const own = (alloc.AllocatedResources?.Shared.Ports ?? []).filter((port) => !port.IgnoreCollision);
+  return new Set(own.map((port) => portKey(port.HostIP, port.Value))).size < own.length;
+}
+
 export interface NodeLoad {
   readonly usage: Usage;
   /** `portKey`s. */
   readonly ports: ReadonlySet<string>;
-  /** Two ports of what is there have one number: a group may ask for one number twice, and has it. */
+  /** An allocation that is there holds one port twice, as its group asked for. */
   readonly collides: boolean;
 }
 

@@ -1,20 +1,14 @@
 import { groupOf } from "../state/facts.ts";
 import type { State } from "../state/state.ts";
 import type { Allocation } from "../state/types.ts";
-import { holdsResources, type NodeLoad, portKey, type Usage, usageOf } from "./fit.ts";
+import { holdsResources, holdsTwice, type NodeLoad, portKey, type Usage, usageOf } from "./fit.ts";
 
 interface Load {
   usage: { cpu: number; cores: number; memory: number; disk: number };
   readonly ports: Map<string, number>;
-  /** Those of them that their allocations want for themselves. */
-  readonly own: Map<string, number>;
-  readonly held: Map<string, Held>;
-}
-
-interface Held {
-  readonly usage: Usage;
-  readonly ports: readonly string[];
-  readonly own: readonly string[];
+  readonly held: Map<string, { readonly usage: Usage; readonly ports: readonly string[] }>;
+  /** Ids of those that hold one port twice. */
+  readonly twice: Set<string>;
 }
 
 /** What each node carries, kept up to date by every write, so that a placement does not add up all allocations anew. */
@@ -43,7 +37,6 @@ export class LoadIndex {
     if (load === undefined) return { usage: { cpu: 0, cores: 0, memory: 0, disk: 0 }, ports: new Set(), collides: false };
     const usage = { ...load.usage };
     const ports = new Map(load.ports);
-    const own = new Map(load.own);
     for (const id of without) {
       const held = load.held.get(id);
       if (held === undefined) continue;
@@ -52,9 +45,8 @@ export class LoadIndex {
       usage.memory -= held.usage.memory;
       usage.disk -= held.usage.disk;
       for (const port of held.ports) count(ports, port, -1);
-      for (const port of held.own) count(own, port, -1);
     }
-    return { usage, ports: new Set(ports.keys()), collides: [...own.values()].some((times) => times > 1) };
+    return { usage, ports: new Set(ports.keys()), collides: [...load.twice].some((id) => !without.has(id)) };
   }
 
   #update(alloc: Allocation): void {
@@ -63,20 +55,18 @@ export class LoadIndex {
     if (group === undefined || !holdsResources(alloc)) return;
     let load = this.#loads.get(alloc.NodeID);
     if (load === undefined) {
-      load = { usage: { cpu: 0, cores: 0, memory: 0, disk: 0 }, ports: new Map(), own: new Map(), held: new Map() };
+      load = { usage: { cpu: 0, cores: 0, memory: 0, disk: 0 }, ports: new Map(), held: new Map(), twice: new Set() };
       this.#loads.set(alloc.NodeID, load);
     }
     const usage = usageOf(group);
-    const given = alloc.AllocatedResources?.Shared.Ports ?? [];
-    const ports = given.map((port) => portKey(port.HostIP, port.Value));
-    const own = ports.filter((_, i) => given[i]?.IgnoreCollision !== true);
-    load.held.set(alloc.ID, { usage, ports, own });
+    const ports = (alloc.AllocatedResources?.Shared.Ports ?? []).map((port) => portKey(port.HostIP, port.Value));
+    load.held.set(alloc.ID, { usage, ports });
+    if (holdsTwice(alloc)) load.twice.add(alloc.ID);
     load.usage.cpu += usage.cpu;
     load.usage.cores += usage.cores;
     load.usage.memory += usage.memory;
     load.usage.disk += usage.disk;
     for (const port of ports) count(load.ports, port, 1);
-    for (const port of own) count(load.own, port, 1);
   }
 
   #release(alloc: Allocation): void {
@@ -84,12 +74,12 @@ export class LoadIndex {
     const held = load?.held.get(alloc.ID);
     if (load === undefined || held === undefined) return;
     load.held.delete(alloc.ID);
+    load.twice.delete(alloc.ID);
     load.usage.cpu -= held.usage.cpu;
     load.usage.cores -= held.usage.cores;
     load.usage.memory -= held.usage.memory;
     load.usage.disk -= held.usage.disk;
     for (const port of held.ports) count(load.ports, port, -1);
-    for (const port of held.own) count(load.own, port, -1);
   }
 }
 

@@ -5,7 +5,7 @@ import type { Allocation, Constraint, Job, TaskGroup } from "../state/types.ts";
 import { meets, resolveTarget } from "./constraints.ts";
 import type { SchedulerEnvironment } from "./environment.ts";
 import { Feasibility } from "./feasibility.ts";
-import { type NodeLoad, type Offer, portKey, tryFit, usageOf } from "./fit.ts";
+import { holdsTwice, type NodeLoad, type Offer, portKey, tryFit, usageOf } from "./fit.ts";
 import { Metrics } from "./metrics.ts";
 import { inDatacenters, inPool, isReady, missingCsiVolumes } from "./node-checks.ts";
 import { type GroupAllocations, SpreadScore } from "./spread-score.ts";
@@ -112,7 +112,6 @@ export class Selector {
     if (placed === undefined) return load;
     const usage = { ...load.usage };
     const ports = new Set(load.ports);
-    let { collides } = load;
     for (const alloc of placed) {
       const group = alloc.Job.TaskGroups.find((one) => one.Name === alloc.TaskGroup);
       if (group === undefined) continue;
@@ -121,13 +120,9 @@ export class Selector {
       usage.cores += need.cores;
       usage.memory += need.memory;
       usage.disk += need.disk;
-      for (const { HostIP, Value, IgnoreCollision } of alloc.AllocatedResources?.Shared.Ports ?? []) {
-        const key = portKey(HostIP, Value);
-        collides ||= !IgnoreCollision && ports.has(key);
-        ports.add(key);
-      }
+      for (const port of alloc.AllocatedResources?.Shared.Ports ?? []) ports.add(portKey(port.HostIP, port.Value));
     }
-    return { usage, ports, collides };
+    return { usage, ports, collides: load.collides || placed.some(holdsTwice) };
   }
 
   #ofJob(): readonly Allocation[] {
