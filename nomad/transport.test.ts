@@ -255,7 +255,10 @@ describe("answers that mean harm", () => {
     });
     const { call } = transport(address, { maxAnswerBytes: 1_000_000 });
     const held = await heldBytesAfter(async () => {
-      expect(await errorOf(call(GET))).toMatchObject({ kind: "refused", message: expect.stringContaining("larger than allowed") });
+      expect(await errorOf(call(GET))).toMatchObject({
+        kind: "refused",
+        message: expect.stringContaining("larger than allowed"),
+      });
       expect(written).toBeLessThan(20_000_000);
       expect(await errorOf(call({ ...GET, path: "/bomb" }))).toMatchObject({ kind: "refused" });
       expect(await errorOf(call({ ...PUT, path: "/bomb" }))).toMatchObject({ kind: "unknown_outcome" });
