@@ -8,6 +8,7 @@ import type { JobSpec } from "../model/nomad.ts";
 import type { Redactor } from "../model/redact.ts";
 import { isMassChange } from "../plan/brake.ts";
 import { type Dependency, type DependencyJudgement, judgeDependencies } from "../plan/dependencies.ts";
+import { leavesToRegister } from "../plan/drift.ts";
 import type { GateInput, OperatorMode } from "../plan/gates.ts";
 import type { Comparer } from "./compare.ts";
 import type { DesiredIndex } from "./desired-index.ts";
@@ -108,10 +109,7 @@ export class Gatherer {
     const verdict = this.deps.comparer.current(job, facts);
     const finite = job.spec.Type === "batch" || job.spec.Type === "sysbatch";
     const done = finite && facts.latestCompleted?.specHash === job.specHash && verdict?.jobModifyIndex === 0;
-    const inSync =
-      verdict === undefined
-        ? undefined
-        : done || verdict.drift === "none" || verdict.drift === "own_keys" || facts.unknownRegistered === job.specHash;
+    const inSync = verdict === undefined ? undefined : done || !leavesToRegister(verdict, facts);
     return { key, wanted: job.specHash, deploys: job.policy !== "none", latest: facts.latest, inSync };
   }
 

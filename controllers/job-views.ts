@@ -4,6 +4,7 @@ import type { DesiredJob, DesiredState } from "../model/desired.ts";
 import { type JobKey, splitJobKey } from "../model/job-key.ts";
 import type { Policy } from "../model/policy.ts";
 import type { SyncState } from "../model/sync-state.ts";
+import { leavesToRegister } from "../plan/drift.ts";
 import { evaluateGates, type Gate, type GateInput } from "../plan/gates.ts";
 import { type Hold, pauseOf, windowHold, windowOf } from "../plan/holds.ts";
 import { explainPlacement } from "../plan/placement.ts";
@@ -70,8 +71,7 @@ function syncState(input: GateInput, failing: Gate | undefined, orphan: boolean)
   if (facts.active !== undefined) return "deploying";
   if (failing?.name === "window") return "held";
   if (verdict === undefined) return "unknown";
-  const differs = verdict.drift === "drift" || (verdict.drift === "unknown" && facts.unknownRegistered !== verdict.specHash);
-  return differs && failing?.reason !== "batch_done" ? "drift" : "sync";
+  return leavesToRegister(verdict, facts) && failing?.reason !== "batch_done" ? "drift" : "sync";
 }
 
 function whereFrom(desired: DesiredState): Pick<JobView, "repository" | "file" | "commitSha" | "commitSubject" | "commitAuthor"> {

@@ -91,6 +91,26 @@ describe("retry", () => {
     await expect(world.operator.retry(old.id, plain, ann)).rejects.toMatchObject({ code: "already_retried" });
   });
 
+  it("verifies a job that Nomad always calls edited, as it does one with a scaling block", async () => {
+    const world = await startWorld({}, files("web:1"));
+    const plan = world.nomad.plan.bind(world.nomad);
+    const edited: typeof plan = async (spec) => {
+      const answer = await plan(spec);
+      return answer.diff.Type === "None" ? { ...answer, diff: { ...answer.diff, Type: "Edited" } } : answer;
+    };
+    Object.assign(world.nomad, { plan: edited });
+    world.nomad.fate = "failing";
+    await world.commit(files("web:2"));
+    const old = await failed(world);
+    world.nomad.fate = "healthy";
+    const successor = await world.operator.retry(old.id, plain, ann);
+    expect(successor).toMatchObject({ retryOf: old.id, mode: "verify" });
+    await world.clock.advance(5_000);
+    expect(world.nomad.count("register")).toBe(2);
+    expect((await world.latest("web"))?.id).toBe(successor.id);
+    expect(await world.operator.job(key("web"))).toMatchObject({ sync: "sync", reason: "unknown_difference" });
+  });
+
   it("can fail and block again", async () => {
     const world = await blocked();
     world.nomad.fate = "failing";

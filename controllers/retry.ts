@@ -1,6 +1,7 @@
 import type { Actor, Deployment } from "../model/deployment.ts";
 import { RefusedError } from "../model/errors.ts";
 import { reachedRegister } from "../plan/blocked.ts";
+import { leavesToRegister } from "../plan/drift.ts";
 import type { GateInput } from "../plan/gates.ts";
 import { type DecisionDeps, keyOfDeployment, lookNow, requireDeployment, requireNormalMode } from "./decision-deps.ts";
 import type { Gathered } from "./gather.ts";
@@ -60,7 +61,7 @@ function refusalOf(
   if (desired.job.specHash !== deployment.specHash) {
     return { code: "not_retryable", message: "git wants another spec by now; trying this one again would be a rollback" };
   }
-  const drifts = verdict?.drift === "drift" || (verdict?.drift === "unknown" && facts.unknownRegistered !== verdict.specHash);
+  const drifts = verdict !== undefined && leavesToRegister(verdict, facts);
   if (!drifts && !reachedRegister(deployment)) {
     return { code: "nothing_to_retry", message: "the live job already equals git, and nothing of this deployment is left to do" };
   }

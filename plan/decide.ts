@@ -1,6 +1,7 @@
 import type { DeclaredHook, DesiredJob } from "../model/desired.ts";
 import { reasons } from "../model/reasons.ts";
 import type { Birth, Decision } from "./decision.ts";
+import { leavesToRegister } from "./drift.ts";
 import { approvalReason, driftReason, evaluateGates, type Gate, type GateInput, isLifted, needsVerification } from "./gates.ts";
 import { windowOf } from "./holds.ts";
 import { revalidate } from "./revalidate.ts";
@@ -35,7 +36,7 @@ function birthOf(input: GateInput, job: DesiredJob): Birth {
   const latest = facts.latest;
   const retried =
     latest?.retriedAt !== undefined && latest.specHash === job.specHash && latest.state !== "completed" ? latest : undefined;
-  const verify = verdict?.drift === "none" || verdict?.drift === "own_keys" ? needsVerification(input, job) : false;
+  const verify = verdict !== undefined && !leavesToRegister(verdict, facts) && needsVerification(input, job);
   const window = windowOf(job.settings, job.policy, input.now);
   const lifted = window !== undefined && !window.open && isLifted(facts, job.specHash) ? facts.lift?.requestedBy : undefined;
   const broken = verify ? undefined : firstUnusable(job.hooks);

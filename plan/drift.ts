@@ -1,4 +1,4 @@
-import type { Verdict } from "../model/facts.ts";
+import type { JobFacts, Verdict } from "../model/facts.ts";
 import { canonicalJson } from "../model/hash.ts";
 import type { FieldDiff, JobDiff, JobSpec, ObjectDiff } from "../model/nomad.ts";
 import { ownKeyPrefix } from "../model/settings.ts";
@@ -55,6 +55,14 @@ export function judgeDrift(diff: JobDiff, blindSpotsDiffer: boolean): Verdict["d
   const leaves = differingLeaves(diff);
   if (leaves.length === 0) return "unknown";
   return leaves.every(isOwnKey) ? "own_keys" : "drift";
+}
+
+/**
+ * Whether a verdict leaves something to register: a difference that can be named, or an unknown one that was not registered once
+ * for this very spec (design D29). Everywhere else the live job counts as equal to git: for dependents, for a retry, on pages.
+ */
+export function leavesToRegister(verdict: Verdict, facts: Pick<JobFacts, "unknownRegistered">): boolean {
+  return verdict.drift === "drift" || (verdict.drift === "unknown" && facts.unknownRegistered !== verdict.specHash);
 }
 
 /** Whether planning a spec that was just registered proves that the live job is it: nothing that can be named differs (design D7). */

@@ -93,6 +93,17 @@ describe("each gate", () => {
       { verdict: aVerdict({ drift: "unknown" }), facts: someFacts({ unknownRegistered: "x" }) },
       undefined,
     ],
+    [
+      "unknown, registered before, failed and retried",
+      {
+        verdict: aVerdict({ drift: "unknown" }),
+        facts: someFacts({
+          unknownRegistered: hash,
+          latest: latest({ state: "failed", appliedIndex: 5, retriedAt: "2026-01-01T00:00:00.000Z" }),
+        }),
+      },
+      undefined,
+    ],
     ["blocked by a failure", { facts: someFacts({ latest: latest({ state: "failed" }) }) }, "blocked: blocked_failed"],
     ["a failure whose base moved", { facts: someFacts({ latest: latest({ state: "failed" }) }), baseUnmoved: false }, undefined],
     [

@@ -4,6 +4,7 @@ import { isRunning } from "../model/lifecycle.ts";
 import { type ReasonCode, reasons } from "../model/reasons.ts";
 import { blockOf, reachedRegister } from "./blocked.ts";
 import type { DependencyJudgement } from "./dependencies.ts";
+import { leavesToRegister } from "./drift.ts";
 import { isTemplateJob } from "./health.ts";
 import { pauseOf, windowHold, windowOf } from "./holds.ts";
 import { isPolicyLowered } from "./policy.ts";
@@ -153,12 +154,10 @@ function judgeDriftGate(input: GateInput, job: DesiredJob): Answer {
   // What is live is what failed: that is the obstacle to tell, not that nothing is left to register.
   if (facts.active === undefined && blockOf(facts.latest, job.specHash, false) !== undefined)
     return { pass: "the live job equals git, and its deployment failed" };
-  if (verdict.drift === "unknown") {
-    return facts.unknownRegistered === job.specHash
-      ? { fail: "unknown_difference", because: `${reasons.unknown_difference}; it was registered once, which changed nothing` }
-      : { pass: "Nomad reports a difference without naming a field" };
-  }
+  if (leavesToRegister(verdict, facts)) return { pass: "Nomad reports a difference without naming a field" };
   if (needsVerification(input, job)) return { pass: "the live job equals git; a person asked to check it again" };
+  if (verdict.drift === "unknown")
+    return { fail: "unknown_difference", because: `${reasons.unknown_difference}; it was registered once, which changed nothing` };
   return { fail: verdict.drift === "own_keys" ? "own_keys_only" : "in_sync" };
 }
 
