@@ -157,7 +157,10 @@ function judgeDriftGate(input: GateInput, job: DesiredJob): Answer {
   if (leavesToRegister(verdict, facts)) return { pass: "Nomad reports a difference without naming a field" };
   if (needsVerification(input, job)) return { pass: "the live job equals git; a person asked to check it again" };
   if (verdict.drift === "unknown")
-    return { fail: "unknown_difference", because: `${reasons.unknown_difference}; it was registered once, which changed nothing` };
+    return {
+      fail: "unknown_difference",
+      because: `${reasons.unknown_difference}; it was registered once, which changed nothing`,
+    };
   return { fail: verdict.drift === "own_keys" ? "own_keys_only" : "in_sync" };
 }
 
