@@ -5,6 +5,7 @@ import { NopsError, RetryAfterError } from "../model/errors.ts";
 import { ulidSource } from "../model/ulid.ts";
 import { inMemory, type SqliteDatabase } from "./database.ts";
 import { StoreBrokenError, storeError } from "./errors.ts";
+import { FileIdentity } from "./identity.ts";
 
 /** Tries of a short administration transaction while the engine writes; each waits up to the busy timeout. */
 const administrationTries = 8;
@@ -33,6 +34,7 @@ export class Connection {
   readonly #run: ReturnType<SqliteDatabase["transaction"]>;
   readonly #listeners = new Set<() => void>();
   #epoch: string | undefined;
+  #files: FileIdentity | undefined;
   #readEpoch: { get(): unknown } | undefined;
   #broken: StoreBrokenError | undefined;
   #appended = false;
@@ -75,9 +77,10 @@ export class Connection {
     return this.#clock.now();
   }
 
-  /** From here on every write checks that no other process has claimed a later epoch (design D17). */
+  /** From here on every write checks that no other process has claimed a later epoch (design D17), and that its file is still in place. */
   guardEpoch(epoch: number): void {
     this.#epoch = String(epoch);
+    this.#files = this.memory ? undefined : new FileIdentity(this.path);
     this.#readEpoch = this.raw.prepare("SELECT value FROM meta WHERE key = 'epoch'").pluck();
   }
 
@@ -147,6 +150,7 @@ export class Connection {
     this.#appended = false;
     let result: T;
     try {
+      if (behavior === "immediate") this.#files?.assertUnmoved();
       result = this.#run[behavior](work) as T;
     } catch (error) {
       throw this.#judge(error);

@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, openSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { chmodSync, closeSync, openSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { getTableColumns, getTableName, isTable } from "drizzle-orm";
@@ -137,6 +137,20 @@ describe("fail-stop", () => {
     await expect(store.jobFacts("default/web" as never)).rejects.toMatchObject(fatal);
     await expect(store.deployment(created.id)).rejects.toMatchObject(fatal);
     expect((await store.health()).broken).toMatchObject(fatal);
+  });
+
+  it.each(["", "-wal"])("refuses everything once nops.db%s is no longer the file that was opened", async (suffix) => {
+    for (const replace of [false, true]) {
+      const path = join(tempFolder(), "nops.db");
+      const store = openStore({ path, ...world() });
+      const created = await store.create(aNewDeployment());
+      rmSync(path + suffix);
+      if (replace) writeFileSync(path + suffix, "another");
+      const fatal = { name: "StoreBrokenError", code: "store_replaced" };
+      await expect(store.move(created.id, 1, aMove())).rejects.toMatchObject(fatal);
+      await expect(store.probe()).rejects.toMatchObject(fatal);
+      expect((await store.health()).broken).toMatchObject(fatal);
+    }
   });
 });
 
