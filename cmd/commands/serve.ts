@@ -3,7 +3,7 @@ import * as fs from "node:fs";
 import { resolve } from "node:path";
 import { Hono } from "hono";
 import { type Listening, listen } from "../../api/listen.ts";
-import { messageOf } from "../../model/errors.ts";
+import { messageOf, NopsError } from "../../model/errors.ts";
 import { makeFolders } from "../../model/folders.ts";
 import type { HeldLock } from "../../model/lock.ts";
 import type { Log } from "../../model/log.ts";
@@ -40,7 +40,7 @@ export async function serve(flags: ServeFlags, io: CommandIo): Promise<void> {
       throw new CommandError(
         exitCodes.failed,
         `the database cannot be written any more: ${messageOf(cause)}`,
-        "nops stops so that nothing is done unrecorded; check the disk",
+        `nops stops so that nothing is done unrecorded; ${(cause instanceof NopsError ? cause.hint : undefined) ?? "check the disk"}`,
       );
     log.info("nops stopped");
   } finally {
