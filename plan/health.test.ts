@@ -149,6 +149,7 @@ describe("with Nomad's own deployment", () => {
       /index 50.*index is 60/,
     ],
     ["the job is gone", { live: undefined }, "failed conflict", /gone/],
+    ["the job is stopped", { live: live({ Stop: true }) }, "failed conflict", /registered at index 50, now it is stopped$/],
   ])("%s", (_name, over, state, words) => {
     const health = service(over);
     expect(health.state === "failed" ? `failed ${health.reason}` : health.state).toBe(state);

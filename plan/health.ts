@@ -37,7 +37,8 @@ function outsideChange(input: HealthInput, rollout: NomadDeployment | undefined)
   if (input.live !== undefined && input.live.JobModifyIndex === input.appliedIndex && input.live.Stop !== true) return undefined;
   if (rollout?.Status === "successful")
     return { state: "healthy", message: "Nomad's deployment was successful before the job changed again" };
-  const now = input.live === undefined ? "it is gone" : `its index is ${input.live.JobModifyIndex}`;
+  const { live } = input;
+  const now = live === undefined ? "it is gone" : live.Stop === true ? "it is stopped" : `its index is ${live.JobModifyIndex}`;
   const message = `the live job changed while it was becoming healthy: registered at index ${input.appliedIndex}, now ${now}`;
   return { state: "failed", reason: "conflict", message };
 }
