@@ -2,6 +2,7 @@
 import type { Probes } from "../../api/ports.ts";
 import type { Operator } from "../../controllers/operator.ts";
 import type { Clock, Timer } from "../../model/clock.ts";
+import { messageWithHint } from "../../model/errors.ts";
 import type { Store } from "../../store/open.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
 import { version } from "../version.ts";
@@ -63,6 +64,11 @@ export function createProbes(parts: ProbeParts): Probes & { readonly broken: Pro
 /** What is missing before nops does its work, by name (design D36). */
 async function reasonsOf(operator: Operator, contact: NomadContact): Promise<Record<string, string>> {
   const { error } = contact;
-  const { notReady } = await operator.status();
-  return { ...(error === undefined ? {} : { nomad: error }), ...notReady };
+  const nomad = error === undefined ? {} : { nomad: error };
+  try {
+    return { ...nomad, ...(await operator.status()).notReady };
+  } catch (failure) {
+    // All that the status reads is the database.
+    return { ...nomad, database: messageWithHint(failure) };
+  }
 }
