@@ -45,6 +45,7 @@ export function demand(principal: Principal, capability: Capability, namespace?:
       403,
       "not_permitted",
       `the token lacks the capability "${capability}"${namespace === undefined ? "" : ` in namespace "${namespace}"`}`,
+      { hint: `nops token create NAME --capability ${capability} makes one that has it` },
     );
   }
 }

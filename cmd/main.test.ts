@@ -48,6 +48,15 @@ describe.each(failing)("%s", (_, args, code, name) => {
   });
 });
 
+it("the help of a configuration flag says what may stand there and the default; true or false can be said both ways", async () => {
+  const { out } = await commandLine(["doctor", "--help"]);
+  expect(out).toMatch(/^ +--log-format <value> .*\(one of json, text; default json\)$/m);
+  expect(out).toMatch(/^ +--nomad-namespaces <value> .*\(comma-separated; default \[default\]\)$/m);
+  expect(out).toMatch(/^ +--approval-author-may-approve \[value\] .*\(true or false; default true\)$/m);
+  const { err } = await commandLine(["doctor", "--approval-author-may-approve=maybe", "--git-url", "/nowhere"]);
+  expect(err).toContain('--approval-author-may-approve: must be true or false, not "maybe"');
+});
+
 it("a refusal of the API keeps its code and its hint", async () => {
   const body = { error: { code: "stale_approval", message: "git moved on", hint: "look again" } };
   vi.stubGlobal("fetch", async () => new Response(JSON.stringify(body), { status: 409 }));

@@ -31,18 +31,26 @@ export function createProgram(io: CommandIo, configurationOptions: readonly Scal
   program.commandsGroup("Workspace:");
   registerWorkspaceCommands(program, io);
   program.commandsGroup("Help:");
+  program.helpCommand(true);
   return program;
 }
 
 /** The file and every key that can be said without one. */
 function withConfiguration(command: Command, options: readonly ScalarOption[]): Command {
   command.option("--config <file>", "configuration file (NOPS_CONFIG; default nops.yml in the working directory)");
-  for (const { flags, kind, description } of options) {
-    const [main = "", ...others] = flags;
-    command.option(kind === "boolean" ? main : `${main} <value>`, description);
+  for (const option of options) {
+    const [main = "", ...others] = option.flags;
+    command.option(`${main} ${option.kind === "boolean" ? "[value]" : "<value>"}`, flagHelp(option));
     for (const other of others) command.option(`${other} <value>`, `short for ${main}`);
   }
   return command;
+}
+
+/** What the key means, what may stand there and what stands there unless it is set. */
+function flagHelp(option: ScalarOption): string {
+  const allowed = option.kind === "list" ? "comma-separated" : option.allowed === "text" ? "" : option.allowed;
+  const notes = [allowed, option.default === undefined ? "" : `default ${option.default}`].filter((note) => note !== "");
+  return notes.length === 0 ? option.description : `${option.description} (${notes.join("; ")})`;
 }
 
 function operatorCommands(program: Command, io: CommandIo, configurationOptions: readonly ScalarOption[]): void {
@@ -93,6 +101,11 @@ function checkoutCommands(program: Command, io: CommandIo, configurationOptions:
   ).action(async (flags) => (await import("./commands/doctor.ts")).doctor(flags, io));
 }
 
+/** A command about one deployment. */
+function deploymentCommand(parent: Command, name: string, description: string): Command {
+  return clientCommand(parent, name, description).argument("<deployment>", "its ID, the beginning of it, or its job");
+}
+
 /** A command that asks the server. */
 function clientCommand(parent: Command, name: string, description: string): Command {
   return withClientFlags(parent.command(name).description(description)).option("--json", "print JSON");
@@ -116,11 +129,9 @@ function readCommands(program: Command, io: CommandIo): void {
     .option("--job <job>", "only deployments of this job, or namespace/job")
     .option("--limit <count>", "how many, at most 500", "50")
     .action(async (flags) => (await body()).deployments(flags, io));
-  clientCommand(
-    program,
-    "deployment <deployment>",
-    "one deployment, by ID, its beginning, or its job: diff, hook runs, events",
-  ).action(async (id: string, flags) => (await body()).deployment(id, flags, io));
+  deploymentCommand(program, "deployment", "one deployment: diff, hook runs, events").action(async (id: string, flags) =>
+    (await body()).deployment(id, flags, io),
+  );
   listCommand(program, "events", "the audit log")
     .option("--follow", "go on as events happen")
     .option("--job <job>", "only events of this job, or namespace/job")
@@ -140,22 +151,22 @@ function readCommands(program: Command, io: CommandIo): void {
 
 function actCommands(program: Command, io: CommandIo): void {
   const body = () => import("./commands/act.ts");
-  clientCommand(program, "approve <deployment>", "approve a deployment after its diff was shown")
+  deploymentCommand(program, "approve", "approve a deployment after its diff was shown")
     .option("--yes", "do not ask")
     .option("--comment <text>", "kept with the approval")
     .action(async (id: string, flags) => (await body()).approve(id, flags, io));
-  clientCommand(program, "reject <deployment>", "reject a waiting deployment")
+  deploymentCommand(program, "reject", "reject a waiting deployment")
     .option("--comment <text>", "kept with the decision")
     .action(async (id: string, flags) => (await body()).reject(id, flags, io));
-  clientCommand(program, "retry <deployment>", "try a failed or rejected deployment again")
+  deploymentCommand(program, "retry", "try a failed or rejected deployment again")
     .option("--reschedule", "ask Nomad to place the job again first")
     .option("--rerun-unknown-hooks", "hooks whose outcome is unknown may run again")
     .option("--yes", "do not ask")
     .action(async (id: string, flags) => (await body()).retry(id, flags, io));
-  clientCommand(program, "promote <deployment>", "promote waiting canaries").action(async (id: string, flags) =>
+  deploymentCommand(program, "promote", "promote waiting canaries").action(async (id: string, flags) =>
     (await body()).promote(id, flags, io),
   );
-  clientCommand(program, "fail <deployment>", "fail waiting canaries").action(async (id: string, flags) =>
+  deploymentCommand(program, "fail", "fail waiting canaries").action(async (id: string, flags) =>
     (await body()).fail(id, flags, io),
   );
   clientCommand(program, "pause [job]", "keep a job, or every job, from starting deployments")
@@ -187,7 +198,8 @@ function administrationCommands(program: Command, io: CommandIo): void {
     parent
       .command(name)
       .description(description)
-      .option("--data-dir <folder>", "folder of the database (NOPS_DATA_DIR)", io.environment["NOPS_DATA_DIR"] || "./data");
+      .option("--data-dir <folder>", "folder of the database (NOPS_DATA_DIR; default data_dir of the configuration)")
+      .option("--config <file>", "configuration that names it (NOPS_CONFIG; default nops.yml in the working directory)");
   const audit = program.command("audit").description("the audit log's chain");
   local(audit, "verify", "check every event against the chain")
     .option("--json", "print JSON")

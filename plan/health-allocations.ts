@@ -1,5 +1,12 @@
 import type { AllocationStub, Evaluation, LiveJob } from "../model/nomad.ts";
-import { explainAllocation, type Health, type HealthInput, placementWords, wantedCount } from "./health-words.ts";
+import {
+  ailingAllocation,
+  explainAllocation,
+  type Health,
+  type HealthInput,
+  placementWords,
+  wantedCount,
+} from "./health-words.ts";
 
 interface Count {
   readonly wanted: number;
@@ -42,7 +49,7 @@ export function judgeAllocations(input: HealthInput, live: LiveJob): Health {
   const words = [
     counts.map((count) => describe(count, finite)).join(", "),
     placement,
-    ...over.slice(0, 1).map(explainAllocation),
+    over[0] === undefined ? ailingAllocation(ours) : explainAllocation(over[0]),
   ];
   const message = words.filter((word) => word !== "").join("; ");
   const moving = pendingEvaluations.length > 0 || placement !== "" || counts.some((count) => count.pending > 0);

@@ -1,4 +1,4 @@
-import type { AllocationStub, Evaluation, LiveJob, NomadDeployment, TaskGroupSpec } from "../model/nomad.ts";
+import type { AllocationStub, Evaluation, LiveJob, NomadDeployment, TaskEvent, TaskGroupSpec } from "../model/nomad.ts";
 import type { ReasonCode } from "../model/reasons.ts";
 import { explainPlacement } from "./placement.ts";
 
@@ -38,12 +38,43 @@ export function placementWords(input: Pick<HealthInput, "evaluations" | "applied
   return newest !== undefined && (blocked || !later) ? explainPlacement(newest.FailedTGAllocs) : "";
 }
 
-/** Why the newest failed or lost allocation ended, in words; empty when none did. */
+/** Why the newest failed or lost allocation ended, else what keeps the newest one from being healthy, in words; empty when all is well. */
 export function worstAllocation(allocations: readonly AllocationStub[]): string {
-  const bad = allocations
-    .filter((allocation) => allocation.ClientStatus === "failed" || allocation.ClientStatus === "lost")
-    .toSorted((a, b) => b.ModifyIndex - a.ModifyIndex)[0];
-  return bad === undefined ? "" : explainAllocation(bad);
+  const bad = newestFirst(allocations).find(endedBadly);
+  return bad === undefined ? ailingAllocation(allocations) : explainAllocation(bad);
+}
+
+/** What keeps the newest allocation that has not ended from being healthy, in words; empty when nothing is known to. */
+export function ailingAllocation(allocations: readonly AllocationStub[]): string {
+  const words = newestFirst(allocations.filter((each) => !endedBadly(each))).map(explainAiling);
+  return words.find((each) => each !== "") ?? "";
+}
+
+function newestFirst(allocations: readonly AllocationStub[]): AllocationStub[] {
+  return allocations.toSorted((a, b) => b.ModifyIndex - a.ModifyIndex);
+}
+
+function endedBadly({ ClientStatus }: AllocationStub): boolean {
+  return ClientStatus === "failed" || ClientStatus === "lost";
+}
+
+/** A task that Nomad goes on restarting has not failed yet, and often the rollout ends before it has. */
+function explainAiling(allocation: AllocationStub): string {
+  const healthy = allocation.DeploymentStatus?.Healthy;
+  if (healthy === true) return "";
+  const head = `allocation ${allocation.ID.slice(0, 8)} of group ${allocation.TaskGroup}`;
+  for (const [task, state] of Object.entries(allocation.TaskStates ?? {})) {
+    const events = state.Events ?? [];
+    const end = events.findLast(({ Type }, at) => Type === "Terminated" && events[at + 1]?.Type === "Restarting");
+    if (end !== undefined)
+      return `${head}: task ${task} ended and is restarted: ${eventText(end)}, restarts: ${state.Restarts ?? 0}`;
+  }
+  return healthy === false ? explainAllocation(allocation, "is not healthy") : "";
+}
+
+function eventText(event: TaskEvent): string {
+  const text = event.DisplayMessage ?? event.Message ?? "";
+  return text === "" ? event.Type : text;
 }
 
 /** The task event that explains an end: an exit code or a failure to start, not the last one, which only says that it is over. */
@@ -57,8 +88,12 @@ const telling = [
   "Alloc Unhealthy",
 ];
 
-export function explainAllocation(allocation: AllocationStub): string {
-  const head = `allocation ${allocation.ID.slice(0, 8)} of group ${allocation.TaskGroup} ${allocation.ClientStatus === "lost" ? "was lost" : "failed"}`;
+/** What became of an allocation and the task event that explains it. */
+export function explainAllocation(
+  allocation: AllocationStub,
+  what = allocation.ClientStatus === "lost" ? "was lost" : "failed",
+): string {
+  const head = `allocation ${allocation.ID.slice(0, 8)} of group ${allocation.TaskGroup} ${what}`;
   for (const [task, state] of Object.entries(allocation.TaskStates ?? {}).toSorted(
     ([, a], [, b]) => Number(b.Failed) - Number(a.Failed),
   )) {
@@ -66,8 +101,7 @@ export function explainAllocation(allocation: AllocationStub): string {
       (each) => telling.includes(each.Type) && (each.Type !== "Terminated" || state.Failed),
     );
     if (event === undefined) continue;
-    const text = event.DisplayMessage ?? event.Message ?? event.Type;
-    return `${head}: task ${task}: ${text === "" ? event.Type : text}`;
+    return `${head}: task ${task}: ${eventText(event)}`;
   }
   const description = allocation.ClientDescription ?? "";
   return description === "" ? head : `${head}: ${description}`;

@@ -61,6 +61,18 @@ const exit = (code: number) => ({
     ],
   },
 });
+const restarting = {
+  main: {
+    State: "pending",
+    Failed: false,
+    Restarts: 2,
+    Events: [
+      { Type: "Terminated", DisplayMessage: "Exit Code: 3" },
+      { Type: "Restarting", DisplayMessage: "Task restarting in 15s" },
+      { Type: "Alloc Unhealthy", DisplayMessage: "Task not running by healthy_deadline of 20s" },
+    ],
+  },
+};
 const unplaceable = evaluation({
   FailedTGAllocs: { web: { NodesEvaluated: 3, ConstraintFiltered: { "${attr.kernel.name} = windows": 3 } } },
 });
@@ -93,6 +105,53 @@ describe("with Nomad's own deployment", () => {
       },
       "failed rollout_failed",
       /rolling back.*Exit Code: 3/,
+    ],
+    [
+      "failed while the task is restarted: its exit is the cause, not the deadline",
+      {
+        nomadDeployments: [rollout({ Status: "failed", StatusDescription: "Failed due to progress deadline" })],
+        allocations: [alloc({ ClientStatus: "pending", DeploymentStatus: { Healthy: false }, TaskStates: restarting })],
+      },
+      "failed rollout_failed",
+      /progress deadline; allocation a1b2c3d4 of group web: task main ended and is restarted: Exit Code: 3, restarts: 2$/,
+    ],
+    [
+      "running, and the task is restarted",
+      {
+        nomadDeployments: [rollout({ Status: "running" }, { HealthyAllocs: 0 })],
+        allocations: [alloc({ ClientStatus: "pending", TaskStates: restarting })],
+      },
+      "waiting",
+      /web 0 of 1 healthy; allocation a1b2c3d4 of group web: task main ended and is restarted: Exit Code: 3/,
+    ],
+    [
+      "failed with an allocation that only never became healthy",
+      {
+        nomadDeployments: [rollout({ Status: "failed", StatusDescription: "Failed due to progress deadline" })],
+        allocations: [
+          alloc({
+            DeploymentStatus: { Healthy: false },
+            TaskStates: {
+              main: {
+                State: "running",
+                Failed: false,
+                Events: [{ Type: "Alloc Unhealthy", DisplayMessage: "checks never passed" }],
+              },
+            },
+          }),
+        ],
+      },
+      "failed rollout_failed",
+      /deadline; allocation a1b2c3d4 of group web is not healthy: task main: checks never passed$/,
+    ],
+    [
+      "running, and the task was restarted before it became healthy: nothing to tell",
+      {
+        nomadDeployments: [rollout({ Status: "running" }, { DesiredTotal: 2 })],
+        allocations: [alloc({ DeploymentStatus: { Healthy: true }, TaskStates: restarting })],
+      },
+      "waiting",
+      /^web 1 of 2 healthy$/,
     ],
     [
       "cancelled",
@@ -215,7 +274,13 @@ describe("without one", () => {
       /pending/,
     ],
     ["lost", { allocations: [alloc({ ClientStatus: "lost" })] }, "failed allocation_failed", /was lost/],
-    ["pending", { allocations: [alloc({ ClientStatus: "pending" })] }, "waiting", /1 pending/],
+    ["pending", { allocations: [alloc({ ClientStatus: "pending" })] }, "waiting", /1 pending$/],
+    [
+      "pending, since its task is restarted",
+      { allocations: [alloc({ ClientStatus: "pending", TaskStates: restarting })] },
+      "waiting",
+      /1 pending; allocation a1b2c3d4 of group web: task main ended and is restarted: Exit Code: 3, restarts: 2$/,
+    ],
     [
       "a service that ended by itself",
       { allocations: [alloc({ ClientStatus: "complete" })] },

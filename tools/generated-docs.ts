@@ -37,7 +37,21 @@ function configurationPage(): string {
 A YAML file (\`--config\`, \`NOPS_CONFIG\`, else \`nops.yml\` in the working directory), every scalar also as a flag and as an environment
 variable. A flag beats a variable, a variable beats the file, the file beats the default. All mistakes are reported at once, each with its
 source; unknown keys are mistakes. Durations are written as Nomad writes them (\`90s\`, \`1h30m\`). Secrets are only ever named by file;
-files are read again when they change. \`NOMAD_NAMESPACE\` and \`NOMAD_REGION\` are ignored, since Nomad sets them inside every task.
+files are read again when they change. In a flag or variable a list is written with commas, and a flag of \`true or false\` alone means true.
+\`NOMAD_NAMESPACE\` and \`NOMAD_REGION\` are ignored, since Nomad sets them inside every task.
+
+\`\`\`yaml
+# nops.yml: enough to begin with
+nomad:
+  address: https://nomad.example.com:4646
+  token_file: /etc/nops/nomad-token
+data_dir: /var/lib/nops
+repositories:
+  - name: jobs
+    url: https://git.example.com/ops/jobs.git
+    token_file: /etc/nops/git-token
+    default_policy: approval
+\`\`\`
 
 \`docs/config.schema.json\` is the JSON Schema of the file, for editors. The \`--git-*\` flags describe one repository without a file; their
 keys are those of \`repositories\`.

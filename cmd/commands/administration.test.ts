@@ -1,4 +1,5 @@
-import { join } from "node:path";
+import { writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { expect, it } from "vitest";
 import { databasePath } from "../../store/backup.ts";
 import { openStore } from "../../store/open.ts";
@@ -49,4 +50,29 @@ it("two valid tokens have two names: the second is refused with 3 and prints no 
     err: expect.stringMatching(/called "ci" already\nhint: .*token revoke/),
   });
   expect((await create("ci-2")).code).toBe(0);
+});
+
+it("the database is the one that serve would use: flag beats variable beats nops.yml, whose other keys do not matter", async () => {
+  const folders = { flag: await dataFolder(), variable: await dataFolder(), file: await dataFolder() };
+  const folder = dirname(folders.file);
+  const config = join(tempFolder(), "other.yml");
+  const text = `data_dir: ./${basename(folders.file)}\nnomad: { token_file: /nowhere }\n`;
+  writeFileSync(config, text);
+  const names = async (args: readonly string[], env: Readonly<Record<string, string>>) => {
+    const { out } = await commandLine(["token", "list", "--json", ...args], { folder, env });
+    return JSON.parse(out).tokens.map(({ name }: { name: string }) => name);
+  };
+  for (const [name, dataDir] of Object.entries(folders)) await commandLine(["token", "create", name, "--data-dir", dataDir]);
+  expect(await names(["--config", config], {})).toEqual(["file"]);
+  expect(await names([], { NOPS_CONFIG: config })).toEqual(["file"]);
+  expect(await names(["--config", config], { NOPS_DATA_DIR: folders.variable })).toEqual(["variable"]);
+  expect(await names(["--data-dir", folders.flag], { NOPS_DATA_DIR: folders.variable, NOPS_CONFIG: config })).toEqual(["flag"]);
+});
+
+it("a data folder that nops.yml does not name rightly is told with its place", async () => {
+  const folder = tempFolder();
+  writeFileSync(join(folder, "nops.yml"), "log: {}\ndata_dir: [a]\n");
+  const { code, err } = await commandLine(["token", "list"], { folder });
+  expect(code).toBe(2);
+  expect(err).toMatch(/nops\.yml:2:1 data_dir: /);
 });

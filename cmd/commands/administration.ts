@@ -6,12 +6,14 @@ import { parseDuration } from "../../model/duration.ts";
 import { databasePath, restoreBackup } from "../../store/backup.ts";
 import { flockFileLock } from "../../store/lock.ts";
 import { openStore, type Store } from "../../store/open.ts";
+import { dataDirFromFlags } from "../config/from-flags.ts";
 import { CommandError, exitCodes } from "../exit-codes.ts";
 import type { CommandIo } from "../io.ts";
 import { ago, printJson, table } from "../output.ts";
 
 export interface LocalFlags {
-  readonly dataDir: string;
+  readonly dataDir?: string;
+  readonly config?: string;
   readonly json?: boolean;
   readonly since?: string;
   readonly accept?: boolean;
@@ -27,12 +29,12 @@ function localActor(io: CommandIo): Actor {
 }
 
 async function withStore<T>(flags: LocalFlags, io: CommandIo, use: (store: Store) => Promise<T>): Promise<T> {
-  const path = databasePath(resolve(io.workingDirectory, flags.dataDir));
+  const path = databasePath(resolve(io.workingDirectory, dataDirFromFlags(flags, io)));
   if (!existsSync(path)) {
     throw new CommandError(
       exitCodes.notFound,
       `there is no database ${path}`,
-      "--data-dir or NOPS_DATA_DIR names the folder; nops serve creates it",
+      "--data-dir, NOPS_DATA_DIR or data_dir of nops.yml names the folder; nops serve creates it",
     );
   }
   const store = openStore({ path, clock: io.clock, random: io.random, role: "admin" });
@@ -96,7 +98,8 @@ export async function restore(file: string | undefined, flags: LocalFlags, io: C
     );
     return;
   }
-  const dataDir = resolve(io.workingDirectory, flags.dataDir);
+  const named = dataDirFromFlags(flags, io);
+  const dataDir = resolve(io.workingDirectory, named);
   const report = restoreBackup({
     from: resolve(io.workingDirectory, file),
     dataDir,
@@ -109,9 +112,7 @@ export async function restore(file: string | undefined, flags: LocalFlags, io: C
     io.out(
       `restored up to event ${report.head.seq}${report.replaced === undefined ? "" : `; the former database is ${report.replaced}`}\n`,
     );
-  io.err(
-    `nops will only look until: nops restore --accept --data-dir ${flags.dataDir}; if it runs by then, restart it after that\n`,
-  );
+  io.err(`nops will only look until: nops restore --accept --data-dir ${named}; if it runs by then, restart it after that\n`);
 }
 
 /** The secret is printed once, alone on stdout; everything else goes to stderr. */

@@ -98,6 +98,15 @@ describe("plan", () => {
     ]);
   });
 
+  it("tells when a closed window would hold an automatic start, and only such", async () => {
+    const never = { nops_deny_window: "* * * * *", nops_deny_window_duration: "1h" };
+    const windowed = (id: string, policy: string) => serviceJob({ id, meta: { nops_policy: policy, ...never } });
+    await repository.commit({ files: { "held.hcl": windowed("held", "auto"), "asks.hcl": windowed("asks", "approval") } });
+    const { out } = await nops("plan");
+    expect(out).toMatch(/^deploy default\/held \(held\.hcl\): would be held: a deny window is open; /m);
+    expect(out).toContain("ask default/asks (asks.hcl): would wait for approval\n");
+  });
+
   it("tells of live jobs that the commit does not have, and only of those that nops manages", async () => {
     await repository.commit({ files });
     const group = { Name: "g", Tasks: [{ Name: "t", Driver: "raw_exec", Config: { command: "/bin/sleep", args: ["60"] } }] };

@@ -209,11 +209,10 @@ Try, in another terminal:
   export NOPS_ADDR=${address} NOPS_TOKEN_FILE=${tokenFile}
   npx nops jobs                     # every job and how it stands
   npx nops explain shop             # why shop waits
-  npx nops approve ID               # the id of shop's deployment, from: npx nops deployments
-  cd ${repository}
-  sed -i 's/count = 2/count = 3/' apps/web.nomad.hcl
-  git commit -am "Three webs"       # nops looks every second
-  npx nops events --follow
+  npx nops approve shop             # shows the difference and asks
+  sed -i 's/count = 2/count = 3/' ${repository}/apps/web.nomad.hcl
+  git -C ${repository} commit -am "Three webs"
+  npx nops events --follow          # nops looks at the repository every second
 
 Stop with Ctrl-C.
 `;

@@ -9,6 +9,7 @@ import { placed, withPlace } from "../../model/place.ts";
 import { Redactor } from "../../model/redact.ts";
 import { createNomadClient, type NomadClient } from "../../nomad/client.ts";
 import { blindSpotsDiffer, judgeDrift } from "../../plan/drift.ts";
+import { windowHold, windowOf } from "../../plan/holds.ts";
 import { explainPlacement } from "../../plan/placement.ts";
 import { hasScaling, substituteCounts } from "../../plan/scaling.ts";
 import { openCommit } from "../checkout/commit.ts";
@@ -75,7 +76,7 @@ export async function plan(path: string | undefined, flags: PlanFlags, io: Comma
     const { index, entries } = await understand(files, rules, client, content.commit).catch(withoutNomad);
     const redactor = new Redactor();
     const planned: Planned[] = [];
-    for (const job of index.managed()) planned.push(await planJob(job, client, redactor));
+    for (const job of index.managed()) planned.push(await planJob(job, client, redactor, io.clock.now()));
     const broken = [
       ...files.broken.map(({ file, line, message }) => ({ file, line: line ?? null, message })),
       ...entries.flatMap((entry) => (entry.kind === "unusable" ? [brokenFile(entry.path, entry.message)] : [])),
@@ -111,7 +112,7 @@ async function orphansOf(index: DesiredIndex, namespaces: readonly string[], cli
   return found;
 }
 
-async function planJob(job: DesiredJob, client: NomadClient, redactor: Redactor): Promise<Planned> {
+async function planJob(job: DesiredJob, client: NomadClient, redactor: Redactor, now: number): Promise<Planned> {
   const { namespace, jobId } = splitJobKey(job.key);
   const hooks = job.hooks.map(({ phase, hookId, usable }) => ({ phase, job: hookId, usable }));
   const base = { namespace, job: jobId, file: job.file, policy: job.policy, placement: "", hooks };
@@ -125,19 +126,21 @@ async function planJob(job: DesiredJob, client: NomadClient, redactor: Redactor)
     const missing = job.hooks.filter((hook) => !hook.usable).map((hook) => `${hook.phase}-hook ${hook.hookId}`);
     const diff = drift === "none" ? null : redactor.diff(result.diff);
     if (missing.length > 0) return { ...base, action: "error", message: `cannot be used: ${missing.join(", ")}`, diff };
-    return { ...base, ...verdictOf(drift, job), diff, placement: explainPlacement(result.failedPlacements) };
+    return { ...base, ...verdictOf(drift, job, now), diff, placement: explainPlacement(result.failedPlacements) };
   } catch (error) {
     return { ...base, action: "error", message: redactor.text(messageOf(error)), diff: null };
   }
 }
 
-function verdictOf(drift: ReturnType<typeof judgeDrift>, job: DesiredJob): Pick<Planned, "action" | "message"> {
+function verdictOf(drift: ReturnType<typeof judgeDrift>, job: DesiredJob, now: number): Pick<Planned, "action" | "message"> {
   if (drift === "none") return { action: "nothing", message: "in sync" };
   if (drift === "own_keys")
     return { action: "nothing", message: "only nops_* keys differ; they ride along with the next change" };
   switch (job.policy) {
-    case "auto":
-      return { action: "deploy", message: "would be deployed" };
+    case "auto": {
+      const hold = windowHold(windowOf(job.settings, job.policy, now), false);
+      return { action: "deploy", message: hold === undefined ? "would be deployed" : `would be held: ${hold.message}` };
+    }
     case "approval":
       return { action: "ask", message: "would wait for approval" };
     case "none":

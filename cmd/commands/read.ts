@@ -185,8 +185,8 @@ export async function explain(name: string, flags: ClientFlags, io: CommandIo): 
   const answer = await client.explain(jobFor(name, flags, io));
   if (flags.json) return printJson(io, answer);
   io.out(`${paint(io.colour.out, "bold", printable(answer.summary))}\n\n`);
-  const rows = answer.gates.map((gate) => [gate.result, gate.gate, gate.fact, gate.source, gate.may_change ?? "-"]);
-  io.out(table(["RESULT", "GATE", "FACT", "SOURCE", "MAY CHANGE"], rows, paintColumn(io, 0)));
+  const rows = answer.gates.map((gate) => [gate.result, gate.gate, gate.may_change ?? "-", gate.source, gate.fact]);
+  io.out(table(["RESULT", "GATE", "MAY CHANGE", "SOURCE", "FACT"], rows, paintColumn(io, 0)));
   await printWarnings(client, io);
 }
 

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { CommandError, exitCodes } from "../exit-codes.ts";
 import type { CommandIo } from "../io.ts";
-import { loadConfig } from "./load.ts";
+import { dataDirOf, loadConfig } from "./load.ts";
 import type { Config } from "./schema.ts";
 
 const defaultFile = "nops.yml";
@@ -12,6 +12,15 @@ const defaultFile = "nops.yml";
 export function configFromFlags(flags: Readonly<Record<string, unknown>>, io: CommandIo): Config {
   const file = configFile(flags["config"], io);
   return loadConfig({ environment: io.environment, flags: dashedFlags(flags), ...(file === undefined ? {} : { file }) });
+}
+
+/**
+ * The data folder that `nops serve` uses with the same flags, variables and file, as written. The rest of the configuration may be
+ * wrong or name files that only the server can read: none of it is looked at. @throws as `configFromFlags`, for the file as a whole.
+ */
+export function dataDirFromFlags(flags: { readonly dataDir?: string; readonly config?: string }, io: CommandIo): string {
+  const said = flags.dataDir ?? (io.environment["NOPS_DATA_DIR"] || undefined);
+  return said ?? dataDirOf(configFile(flags.config, io));
 }
 
 function configFile(flag: unknown, io: CommandIo): { readonly name: string; readonly text: string } | undefined {

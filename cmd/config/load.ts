@@ -60,6 +60,18 @@ export function loadConfig(input: ConfigInput): Config {
   return deepFreeze(parsed.data);
 }
 
+/** The file's `data_dir`, or its default. @throws ConfigError when the file is no YAML or the key holds no text. */
+export function dataDirOf(file: ConfigInput["file"]): string {
+  const problems: ConfigProblem[] = [];
+  const layer = readFileLayer(file, problems);
+  if (problems.length > 0) throw new ConfigError(problems);
+  const key = configSchema.shape.data_dir;
+  const value = key.safeParse((layer.values as Readonly<Record<string, unknown>>)["data_dir"]);
+  if (value.success) return value.data;
+  const source = layer.positionOf(["data_dir"]) ?? layer.name;
+  throw new ConfigError(value.error.issues.map(({ message }) => ({ source, key: "data_dir", message })));
+}
+
 interface FileLayer {
   readonly values: unknown;
   readonly name: string;

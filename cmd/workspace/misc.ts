@@ -6,7 +6,7 @@ import { parseParameters, runCommand } from "../../workspace/app/single.ts";
 import { validateWorkspace } from "../../workspace/app/validate.ts";
 import { commandIds } from "../../workspace/pipeline/commands.ts";
 import type { CommandIo } from "../io.ts";
-import { printJson, table } from "../output.ts";
+import { plural, printJson, table } from "../output.ts";
 import { inWorkspace, type WorkspaceFlags } from "./host.ts";
 
 export async function initCommand(
@@ -27,7 +27,9 @@ export async function validateCommand(flags: WorkspaceFlags, io: CommandIo): Pro
     const summary = validateWorkspace(session);
     if (flags.json === true) return printJson(io, summary);
     for (const file of summary.inert) io.err(`${file}: has no phases; the built-in pipeline is used\n`);
-    io.out(`${session.workspace.project}: ${summary.services} services, ${summary.steps} steps, no mistakes\n`);
+    io.out(
+      `${session.workspace.project}: ${plural(summary.services, "service")}, ${plural(summary.steps, "step")}, no mistakes\n`,
+    );
   });
 }
 
