@@ -1,4 +1,4 @@
-import type { AllocationStub, Evaluation, LiveJob } from "../model/nomad.ts";
+import type { AllocationStub, LiveJob } from "../model/nomad.ts";
 import {
   ailingAllocation,
   explainAllocation,
@@ -20,9 +20,10 @@ interface Count {
 /**
  * Health where Nomad keeps no deployment: batch and sysbatch jobs, system jobs of older servers, `max_parallel = 0`, no update
  * block, and verification after a rollout that ended badly. Wanted is compared with running per group, replaced allocations
- * are not counted, and one that Nomad will reschedule is waited for (design D8).
+ * are not counted, and one that Nomad will reschedule is waited for (design D8). `rolloutFailed`: Nomad's deployment of this version
+ * failed.
  */
-export function judgeAllocations(input: HealthInput, live: LiveJob): Health {
+export function judgeAllocations(input: HealthInput, live: LiveJob, rolloutFailed: boolean): Health {
   const ours = input.allocations.filter((allocation) => allocation.JobVersion === live.Version);
   const pendingEvaluations = input.evaluations.filter((each) => each.Status === "pending");
   const onEveryNode = live.Type === "system" || live.Type === "sysbatch";
@@ -35,7 +36,7 @@ export function judgeAllocations(input: HealthInput, live: LiveJob): Health {
         ...countGroup(
           ours.filter((each) => each.TaskGroup === name),
           onEveryNode ? undefined : wantedCount(group),
-          pendingEvaluations,
+          (each) => pendingEvaluations.length > 0 || (hasFollowUp(each) && !(rolloutFailed && isUnhealthy(each))),
         ),
       };
     });
@@ -80,14 +81,19 @@ function nothingLeft(ours: readonly AllocationStub[], counts: readonly Count[], 
   );
 }
 
-function countGroup(allocations: readonly AllocationStub[], wanted: number | undefined, pending: readonly Evaluation[]): Count {
+/** `willReturn`: whether Nomad still means to place a failed allocation again. */
+function countGroup(
+  allocations: readonly AllocationStub[],
+  wanted: number | undefined,
+  willReturn: (allocation: AllocationStub) => boolean,
+): Count {
   const current = allocations.filter((each) => (each.NextAllocation ?? "") === "");
   const by = (status: string): AllocationStub[] =>
     current.filter((each) => each.ClientStatus === status && each.DesiredStatus === "run");
   const running = by("running").filter((each) => each.DeploymentStatus?.Healthy !== false).length;
   const complete = by("complete").length;
   const bad = current.filter((each) => each.ClientStatus === "failed" || each.ClientStatus === "lost");
-  const over = bad.filter((each) => !willReturn(each, pending));
+  const over = bad.filter((each) => !willReturn(each));
   return {
     wanted: wanted ?? current.filter((each) => each.DesiredStatus === "run").length,
     running,
@@ -97,9 +103,14 @@ function countGroup(allocations: readonly AllocationStub[], wanted: number | und
   };
 }
 
-/** Whether Nomad still means to place the allocation again: it has a follow-up evaluation, or one is about to be looked at. */
-function willReturn(allocation: AllocationStub, pending: readonly Evaluation[]): boolean {
-  return (allocation.FollowupEvalID ?? "") !== "" || pending.length > 0;
+/** Its ID stays after that evaluation is over, also where it placed nothing. */
+function hasFollowUp(allocation: AllocationStub): boolean {
+  return (allocation.FollowupEvalID ?? "") !== "";
+}
+
+/** With the rollout failed: its fault. Nomad does not place such an allocation again unless a person asks (seen on 2.0). */
+function isUnhealthy(allocation: AllocationStub): boolean {
+  return allocation.DeploymentStatus?.Healthy === false;
 }
 
 function describe(count: Count & { readonly name: string }, finite: boolean): string {

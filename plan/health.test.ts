@@ -341,6 +341,20 @@ describe("verification (design D12)", () => {
     });
   });
 
+  it("waits for no follow-up of what made that rollout fail, but for one that a person asked for, and for what failed later", () => {
+    const fault = alloc({
+      ClientStatus: "failed",
+      FollowupEvalID: "f",
+      DeploymentStatus: { Healthy: false },
+      TaskStates: exit(3),
+    });
+    const verify = (more: Partial<HealthInput>) =>
+      judge({ mode: "verify", nomadDeployments: [over], allocations: [fault], ...more });
+    expect(verify({})).toMatchObject({ state: "failed", message: expect.stringContaining("Exit Code: 3") });
+    expect(verify({ evaluations: [evaluation({ Status: "pending" })] }).state).toBe("waiting");
+    expect(verify({ allocations: [alloc({ ClientStatus: "failed", FollowupEvalID: "f" })] }).state).toBe("waiting");
+  });
+
   it("takes a newer rollout of the same version", () => {
     expect(judge({ mode: "verify", nomadDeployments: [rollout({ ID: "new", Status: "running" }), over] }).state).toBe("waiting");
   });

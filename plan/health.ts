@@ -24,7 +24,7 @@ export function judgeHealth(input: HealthInput): Health {
   if (groups.length > 0 && groups.every((group) => wantedCount(group) === 0)) {
     return { state: "healthy", message: "every group has count 0, so nothing has to run" };
   }
-  if (rollout === undefined || endedBadly) return judgeAllocations(input, live);
+  if (rollout === undefined || endedBadly) return judgeAllocations(input, live, rollout?.Status === "failed");
   return judgeRollout(rollout, input, live);
 }
 
