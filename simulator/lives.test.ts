@@ -60,6 +60,20 @@ describe("evaluations of one job", () => {
     expect(allocs(simulator)).toMatchObject([{ FollowupEvalID: "" }]);
   });
 
+  it("count a failed allocation that they make a note on as a neighbour, also when they replace it", () => {
+    const ReschedulePolicy = { Attempts: 0, Unlimited: true, Delay: 30e9, DelayFunction: "constant" };
+    const group = { Count: 2, ReschedulePolicy };
+    const simulator = placed({ Update: { MaxParallel: 2 } }, group, 2);
+    const [failed, other] = allocs(simulator);
+    expect(failed?.NodeID).not.toBe(other?.NodeID);
+    report(simulator, failed === undefined ? [] : [failed], "failed");
+    simulator.advance(100);
+    simulator.register(sampleJob("j", { Update: { MaxParallel: 2 } }, { ...group, Meta: { changed: "1" } }));
+    simulator.advance(100);
+    const replaced = allocs(simulator).filter((one) => one.DesiredStatus === "run");
+    expect(replaced.map((one) => one.NodeID)).toEqual([other?.NodeID, other?.NodeID]);
+  });
+
   it("name the one that waits for room only where they are of services and batch jobs", () => {
     const task = { Resources: { CPU: 100, MemoryMB: 900_000 } };
     for (const [type, named] of [

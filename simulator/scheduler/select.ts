@@ -131,11 +131,11 @@ export class Selector {
 
   /**
    * Allocations of the job that count as neighbours: also those that are told to stop, until their client says that they did, and
-   * failed ones that the same evaluation makes a note on.
+   * failed ones that the same evaluation makes a note on, even where it replaces them.
    */
   #siblings(): Allocation[] {
-    const counts = (alloc: Allocation) => !clientTerminal(alloc) || this.#noted.has(alloc.ID);
-    const live = this.#ofJob().filter((alloc) => counts(alloc) && !this.#stopped.has(alloc.ID));
+    const counts = (alloc: Allocation) => this.#noted.has(alloc.ID) || !(clientTerminal(alloc) || this.#stopped.has(alloc.ID));
+    const live = this.#ofJob().filter(counts);
     return [...live, ...[...this.#placed.values()].flat()];
   }
 
