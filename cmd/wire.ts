@@ -26,6 +26,7 @@ import type { Config } from "./config/schema.ts";
 import type { CommandIo } from "./io.ts";
 import { createAuthenticator } from "./operator/authenticator.ts";
 import { createCommands } from "./operator/commands.ts";
+import { startEventLog } from "./operator/event-log.ts";
 import { createGit } from "./operator/git.ts";
 import { metricsSnapshot } from "./operator/metrics-snapshot.ts";
 import { NomadContact } from "./operator/nomad-contact.ts";
@@ -92,6 +93,8 @@ async function start(
   const secrets = configuredSecrets(options);
   const store = openEngineStore(options);
   opened.push(() => store.close());
+  const eventLog = startEventLog(store, log, (await store.auditHead()).seq);
+  opened.push(() => eventLog.stop());
   const contact = new NomadContact(io.clock);
   let metrics: Metrics | undefined;
   const nomad = createNomadClient(

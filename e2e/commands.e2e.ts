@@ -50,6 +50,7 @@ describe("approve, reject, retry, wait", () => {
     expect((await json<DeploymentDetailJson>("deployment", "asked")).id).toBe(id);
     expect((await json<DeploymentDetailJson>("deployment", id.slice(0, -1))).id).toBe(id);
     expect((await ends(4, "deployment", "01ZZZZZZ")).stderr).toContain("begins with 01ZZZZZZ");
+    expect((await ends(1, "wait", "asked", "--timeout", "1s")).stderr).toContain(`(nops approve ${id})`);
     const unasked = await ends(2, "approve", "asked");
     expect(unasked.stderr).toContain('+ job "asked"');
     expect(unasked.stderr).toContain("run pre-hook gate");

@@ -208,7 +208,8 @@ export async function wait(name: string, flags: ActFlags, io: CommandIo): Promis
         `${key}: deployment ${deployment.id} ${deployment.state}${deployment.error === null ? "" : `: ${deployment.error}`}`,
       );
     }
-    const line = `${seen.sync}: ${seen.message}\n`;
+    const cure = seen.sync === "pending" && deployment !== null ? ` (nops approve ${deployment.id})` : "";
+    const line = `${seen.sync}: ${seen.message}${cure}\n`;
     if (line !== shown) io.err(printable(line));
     shown = line;
     if (io.clock.now() >= deadline)

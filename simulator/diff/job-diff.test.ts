@@ -105,6 +105,14 @@ describe("how single blocks are shown", () => {
     expect(names).toEqual(["Added Network", "Deleted Network"]);
   });
 
+  it("a network whose lists are empty instead of absent is the same one", () => {
+    const network = (options: readonly string[] | null) => ({
+      Networks: [{ Mode: "host", DNS: { Servers: null, Options: options } }],
+    });
+    expect(groupObjects(job({}, network(null)), job({}, network([])))).toEqual([]);
+    expect(groupObjects(job({}, network(null)), job({}, network(["rotate"])))).toHaveLength(2);
+  });
+
   it("a volume by its name", () => {
     const volumes = (readOnly: boolean) => ({ Volumes: { v: { Name: "v", Type: "host", Source: "s", ReadOnly: readOnly } } });
     expect(outline(groupObjects(job({}, volumes(false)), job({}, volumes(true))))).toEqual([

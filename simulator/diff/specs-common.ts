@@ -59,8 +59,8 @@ const NETWORK: ObjectSpec = {
 export const networks: Child = (before, after, contextual) => {
   const [old, next] = [distinct(recs(before, "Networks")), distinct(recs(after, "Networks"))];
   if (old.length === 0 && next.length === 0) return [];
-  const gone = old.filter((network) => !next.some((other) => sameJson(network, other)));
-  const come = next.filter((network) => !old.some((other) => sameJson(network, other)));
+  const gone = old.filter((network) => !next.some((other) => sameNetwork(network, other)));
+  const come = next.filter((network) => !old.some((other) => sameNetwork(network, other)));
   const found = [
     ...gone.map((network) => objectDiff(NETWORK, network, undefined, contextual)),
     ...come.map((network) => objectDiff(NETWORK, undefined, network, contextual)),
@@ -70,7 +70,16 @@ export const networks: Child = (before, after, contextual) => {
 
 /** Networks form a set. */
 function distinct(list: readonly Rec[]): readonly Rec[] {
-  return list.length < 2 ? list : list.filter((network, i) => list.findIndex((other) => sameJson(network, other)) === i);
+  return list.length < 2 ? list : list.filter((network, i) => list.findIndex((other) => sameNetwork(network, other)) === i);
+}
+
+/** The server compares hashes, to which a list without entries is as good as none. */
+function sameNetwork(a: Rec, b: Rec): boolean {
+  return sameJson(a, b) || sameJson(withoutEmptyLists(a), withoutEmptyLists(b));
+}
+
+function withoutEmptyLists(network: Rec): unknown {
+  return JSON.parse(JSON.stringify(network, (_, part: unknown) => (Array.isArray(part) && part.length === 0 ? null : part)));
 }
 
 const DEVICE: ObjectSpec = { name: "Device", table: "RequestedDevice" };
