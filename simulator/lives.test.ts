@@ -74,6 +74,18 @@ describe("evaluations of one job", () => {
     expect(replaced.map((one) => one.NodeID)).toEqual([other?.NodeID, other?.NodeID]);
   });
 
+  it("of system jobs stop what is not needed before they ask whether the rest may stay where it is", async () => {
+    const simulator = placed({ Type: "sysbatch" });
+    await ask(simulator, "PUT", "/v1/job/j/scale", { Target: { Group: "g" }, Count: 3 });
+    simulator.advance(100);
+    expect(allocs(simulator)).toHaveLength(3);
+    const apart = { LTarget: "${node.unique.id}", Operand: "distinct_property", RTarget: "1" };
+    simulator.register(sampleJob("j", { Type: "sysbatch" }, { Constraints: [apart] }));
+    simulator.advance(100);
+    const kept = allocs(simulator).filter((one) => one.DesiredStatus === "run");
+    expect(kept).toMatchObject([{ Name: "j.g[0]", Job: { Version: 2 } }]);
+  });
+
   it("name the one that waits for room only where they are of services and batch jobs", () => {
     const task = { Resources: { CPU: 100, MemoryMB: 900_000 } };
     for (const [type, named] of [

@@ -96,7 +96,10 @@ class SystemPass {
       nodes.filter((node) => isReady(node) && inDatacenters(node, job.Datacenters)).map((node) => [node.ID, node]),
     );
     const notReady = new Set(nodes.filter((node) => !isReady(node)).map((node) => node.ID));
-    for (const alloc of existing) if (!terminal(alloc)) this.#judge(alloc, job, eligible, notReady, selector);
+    const changed = existing.filter((alloc) => !terminal(alloc) && this.#judge(alloc, job, eligible, notReady));
+    // What is stopped makes room, and keeps no property taken, before an update looks whether it may stay where it is.
+    for (const { alloc } of this.#stops) selector.stop(alloc);
+    for (const alloc of changed) this.#update(alloc, job, eligible, selector);
     const peopled = existing.filter((alloc) => !terminal(alloc)).map((alloc) => alloc.NodeID);
     for (const id of new Set([...peopled, ...eligible.keys()])) this.#fill(id, eligible.get(id), job, existing);
     // One that runs and may stay as it is says that this is no first run.
@@ -136,16 +139,9 @@ class SystemPass {
     this.#existsFor.add(alloc.TaskGroup);
   }
 
-  /** What becomes of an allocation that is there. */
-  #judge(
-    alloc: Allocation,
-    job: Job,
-    eligible: ReadonlyMap<string, Node>,
-    notReady: ReadonlySet<string>,
-    selector: Selector,
-  ): void {
+  /** What becomes of an allocation that is there; true where it has to be updated. */
+  #judge(alloc: Allocation, job: Job, eligible: ReadonlyMap<string, Node>, notReady: ReadonlySet<string>): boolean {
     const group = this.#required.get(alloc.Name);
-    const node = eligible.get(alloc.NodeID);
     const changed = job.JobModifyIndex !== alloc.Job.JobModifyIndex;
     if (group === undefined) this.#unneeded(alloc);
     else if (alloc.DesiredTransition.Migrate) {
@@ -153,9 +149,10 @@ class SystemPass {
       this.#stopOne(alloc, reasons.nodeTainted);
     } else if (this.#tainted.has(alloc.NodeID)) this.#judgeTainted(alloc);
     else if (notReady.has(alloc.NodeID) && !changed) this.#ignore(alloc);
-    else if (node === undefined) this.#unneeded(alloc);
-    else if (changed) this.#update(alloc, job, group, node, selector);
+    else if (!eligible.has(alloc.NodeID)) this.#unneeded(alloc);
+    else if (changed) return true;
     else this.#ignore(alloc);
+    return false;
   }
 
   #unneeded(alloc: Allocation): void {
@@ -170,7 +167,10 @@ class SystemPass {
     else this.#ignore(alloc);
   }
 
-  #update(alloc: Allocation, job: Job, group: TaskGroup, node: Node, selector: Selector): void {
+  #update(alloc: Allocation, job: Job, eligible: ReadonlyMap<string, Node>, selector: Selector): void {
+    const group = this.#required.get(alloc.Name);
+    const node = eligible.get(alloc.NodeID);
+    if (group === undefined || node === undefined) return;
     if (this.#updateOf(alloc.Job, job, group.Name) !== "destructive") {
       selector.stop(alloc);
       const choice = selector.select(group, alloc.Name, [node]);
