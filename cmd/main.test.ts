@@ -1,8 +1,9 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { commandLine } from "../testkit/command-line.ts";
 import { tempFolder } from "../testkit/temp-folder.ts";
+import { createTempRepository } from "../testkit/temp-git.ts";
 import { testWorkspace } from "../testkit/workspace.ts";
 import { twoServices } from "../testkit/workspace-steps.ts";
 
@@ -27,11 +28,20 @@ const failing: readonly (readonly [string, readonly string[], number, string])[]
   ["an unknown step", ["deploy", "why", "a/b/c"], 4, "unknown_step"],
 ];
 
+/** The checkout of these tests need not be one of git. */
+async function repositoryWithJob(): Promise<string> {
+  const repository = await createTempRepository();
+  onTestFinished(() => repository.remove());
+  await repository.commit({ files: { "web.nomad.hcl": 'job "web" {\n  meta {\n    nops_managed = "true"\n  }\n}\n' } });
+  return repository.dir;
+}
+
 describe.each(failing)("%s", (_, args, code, name) => {
-  const folder = (): string => (inWorkspace.has(args[0] ?? "") ? testWorkspace(twoServices).root : process.cwd());
+  const folder = async (): Promise<string> =>
+    inWorkspace.has(args[0] ?? "") ? testWorkspace(twoServices).root : await repositoryWithJob();
 
   it("is told with --json as one object at the end of stderr, in the shape of the API", async () => {
-    const ran = await commandLine([...args, "--json"], { folder: folder() });
+    const ran = await commandLine([...args, "--json"], { folder: await folder() });
     expect(ran).toMatchObject({ code, out: "" });
     const { error } = JSON.parse(ran.err.trim().split("\n").at(-1) ?? "") as { error: Record<string, unknown> };
     expect(Object.keys(error)).toEqual(["code", "message", "hint"]);
@@ -39,7 +49,7 @@ describe.each(failing)("%s", (_, args, code, name) => {
   });
 
   it("is told without as text, once", async () => {
-    const ran = await commandLine(args, { folder: folder() });
+    const ran = await commandLine(args, { folder: await folder() });
     expect(ran).toMatchObject({ code, out: "" });
     expect(ran.err).toMatch(/^nops: ./m);
     expect(ran.err).not.toContain('{"error"');
