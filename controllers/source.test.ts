@@ -292,3 +292,10 @@ describe("a person's fetch", () => {
     expect(await world.operator.job(key("d"))).toMatchObject({ file: "d.hcl" });
   });
 });
+
+it("S39: a push of which no webhook tells is found within the poll interval", async () => {
+  const world = await startWorld({}, three);
+  world.git.commit("main", { ...three, "a.hcl": service("a", { image: "a:2" }) });
+  await world.clock.advance(repository("main").pollIntervalMs + 2_000);
+  expect(await world.latest("a")).toMatchObject({ state: "completed" });
+});

@@ -1,8 +1,8 @@
-import { timingSafeEqual } from "node:crypto";
 import { and, desc, eq, isNull, lt, or } from "drizzle-orm";
 import { isTokenCapability, type TokenCapability } from "../model/capabilities.ts";
 import { type Instant, type Random, toInstant } from "../model/clock.ts";
 import type { Actor } from "../model/deployment.ts";
+import { equalSecretly } from "../model/equal-secretly.ts";
 import { InvalidRequestError, NotFoundError, RefusedError } from "../model/errors.ts";
 import { sha256 } from "../model/hash.ts";
 import type { Connection } from "./connection.ts";
@@ -133,7 +133,7 @@ export class Tokens {
     const hash = sha256(secret);
     const c = this.#connection;
     const row = c.single(() => c.orm.select().from(apiTokens).where(eq(apiTokens.secretHash, hash)).get());
-    if (row === undefined || !timingSafeEqual(Buffer.from(row.secretHash), Buffer.from(hash))) return undefined;
+    if (row === undefined || !equalSecretly(row.secretHash, hash)) return undefined;
     const now = c.now();
     if (row.revokedAt !== null || (row.expiresAt !== null && row.expiresAt <= now)) return undefined;
     this.#rememberUse(row, now);

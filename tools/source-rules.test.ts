@@ -52,6 +52,17 @@ describe("values reach SQL as parameters only (S72)", () => {
   });
 });
 
+describe("secrets are compared in one place (S40)", () => {
+  const comparing = ["model", "git", "store", "api", "cmd", "nomad"]
+    .flatMap(sources)
+    .filter(([, text]) => text.includes("timingSafeEqual"))
+    .map(([path]) => path);
+
+  it("model/equal-secretly.ts", () => {
+    expect(comparing).toEqual(["model/equal-secretly.ts"]);
+  });
+});
+
 describe("what is installed (S77)", () => {
   const lock = JSON.parse(readFileSync(`${root}package-lock.json`, "utf8")) as {
     packages: Record<

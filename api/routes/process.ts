@@ -1,6 +1,6 @@
-import { createHash, timingSafeEqual } from "node:crypto";
 import type { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
+import { equalSecretly } from "../../model/equal-secretly.ts";
 import type { ApiEnv } from "../auth.ts";
 import { ApiError } from "../errors.ts";
 import type { ApiDependencies } from "../ports.ts";
@@ -23,7 +23,7 @@ export function processRoutes(app: Hono<ApiEnv>, { probes, webhooks }: ApiDepend
 
   app.get("/metrics", async (context) => {
     const expected = probes.metricsToken();
-    if (expected !== undefined && !sameSecret(context.req.header("authorization") ?? "", `Bearer ${expected}`)) {
+    if (expected !== undefined && !equalSecretly(context.req.header("authorization") ?? "", `Bearer ${expected}`)) {
       throw new ApiError(401, "unauthenticated", "metrics ask for a token");
     }
     const page = await probes.metrics();
@@ -43,10 +43,4 @@ export function processRoutes(app: Hono<ApiEnv>, { probes, webhooks }: ApiDepend
 
 function tooLarge(): never {
   throw new ApiError(413, "too_large", "the body is too large");
-}
-
-/** Compares in constant time whatever the lengths are. */
-function sameSecret(a: string, b: string): boolean {
-  const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
-  return timingSafeEqual(digest(a), digest(b));
 }

@@ -1,7 +1,7 @@
 /** Whose token is it: the bootstrap token from its file, or one of the database (design D38). */
-import { createHash, timingSafeEqual } from "node:crypto";
 import type { Authenticator, Principal } from "../../api/ports.ts";
 import { type TokenCapability, tokenCapabilities } from "../../model/capabilities.ts";
+import { equalSecretly } from "../../model/equal-secretly.ts";
 import { createGlob } from "../../model/glob.ts";
 import type { SecretFile } from "./secret-file.ts";
 
@@ -23,7 +23,7 @@ export interface AuthenticatorOptions {
 export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
   return {
     bearer: async (secret) => {
-      if (options.bootstrap !== undefined && sameSecret(options.bootstrap.read(), secret)) return bootstrapPrincipal;
+      if (options.bootstrap !== undefined && equalSecretly(options.bootstrap.read(), secret)) return bootstrapPrincipal;
       const token = await options.findToken(secret);
       return token === undefined ? undefined : principalOf(token);
     },
@@ -53,10 +53,4 @@ function principalOf(token: StoredToken): Principal {
     covers: (namespace) => globs.some((matches) => matches(namespace)),
     everywhere: token.namespaces.includes("*"),
   };
-}
-
-/** Compares digests, so that neither length nor content shows in the time it takes. */
-function sameSecret(a: string, b: string): boolean {
-  const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
-  return timingSafeEqual(digest(a), digest(b));
 }

@@ -1,4 +1,5 @@
-import { equalSecretly, hmacHex, type WebhookHeaders } from "./signature.ts";
+import { equalSecretly } from "../../model/equal-secretly.ts";
+import { hmacHex, type WebhookHeaders } from "./signature.ts";
 
 export type Forge = "github" | "gitea" | "forgejo" | "gogs" | "gitlab" | "bitbucket" | "generic";
 
