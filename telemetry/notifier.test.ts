@@ -4,7 +4,8 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Clock } from "../model/clock.ts";
 import { silentLog } from "../model/log.ts";
 import { aDeployment } from "../testkit/builders.ts";
-import { Notifier, type QueuedNotification, type Receiver } from "./notifier.ts";
+import { startSmtpServer } from "../testkit/smtp-server.ts";
+import { type HttpReceiver, Notifier, type QueuedNotification, type Receiver } from "./notifier.ts";
 import type { ReceiverType } from "./receivers/requests.ts";
 import { receiverRequest } from "./receivers/requests.ts";
 
@@ -37,7 +38,7 @@ beforeEach(async () => {
 
 afterEach(() => new Promise((resolve) => server.close(resolve)));
 
-function receiver(name: string, path: string, type: ReceiverType = "webhook"): Receiver {
+function receiver(name: string, path: string, type: ReceiverType = "webhook"): HttpReceiver {
   return { name, type, url: () => `${address}${path}?key=s3cret`, token: () => "t0ken", wants: () => true };
 }
 
@@ -91,6 +92,34 @@ describe("notifier", () => {
       ["failed", 1, { error: "b: answered 500", retryAt: new Date(1_005_000).toISOString(), deliveredTo: ["a"] }],
     ]);
     expect(failures).toEqual(["b"]);
+  });
+
+  it("tells by mail too, and a mail that was not taken is tried again without its URL in the error", async () => {
+    const smtp = await startSmtpServer((line) => (line.startsWith("RCPT TO:<gone@") ? "550 unknown" : undefined));
+    try {
+      const url = () => `smtp://nops:s3cret@127.0.0.1:${smtp.port}`;
+      const mail = { type: "email" as const, url, from: "nops@example.com", wants: () => true };
+      const queue = queueOf();
+      await run(queue, [
+        { ...mail, name: "ops", to: ["ops@example.com"] },
+        { ...mail, name: "gone", to: ["gone@example.com"] },
+        { ...mail, name: "wrong", to: ["ops@example.com"], url: () => "https://nops:s3cret@127.0.0.1" },
+      ]);
+      expect(smtp.mails.map(({ to }) => to)).toEqual([["ops@example.com"]]);
+      expect(queue.outcomes).toEqual([
+        [
+          "failed",
+          1,
+          {
+            error: "gone: EENVELOPE 550; wrong: not an smtp:// or smtps:// URL",
+            retryAt: new Date(1_005_000).toISOString(),
+            deliveredTo: ["ops"],
+          },
+        ],
+      ]);
+    } finally {
+      await smtp.close();
+    }
   });
 
   it("gives up after the last attempt", async () => {

@@ -4,18 +4,28 @@ import type { Clock, Timer } from "../model/clock.ts";
 import { toInstant } from "../model/clock.ts";
 import { messageOf } from "../model/errors.ts";
 import type { Log } from "../model/log.ts";
+import { type MailAddresses, sendMail } from "./receivers/mail.ts";
 import type { NotificationMessage } from "./receivers/message.ts";
 import { type ReceiverType, receiverRequest } from "./receivers/requests.ts";
 
-export interface Receiver {
+interface AnyReceiver {
   /** Unique name; used to remember who was told already. */
   readonly name: string;
-  readonly type: ReceiverType;
   /** Read before each use, so that a changed file counts at once. */
   readonly url: () => string;
-  readonly token: () => string | undefined;
   wants(message: NotificationMessage): boolean;
 }
+
+export interface HttpReceiver extends AnyReceiver {
+  readonly type: ReceiverType;
+  readonly token: () => string | undefined;
+}
+
+export interface MailReceiver extends AnyReceiver, MailAddresses {
+  readonly type: "email";
+}
+
+export type Receiver = HttpReceiver | MailReceiver;
 
 /** The store's part: notifications written with the moves they tell of. */
 export interface NotificationQueue {
@@ -114,7 +124,7 @@ export class Notifier {
   /** What went wrong, in words without the URL, which may hold a secret; `undefined` when the receiver took it. */
   async #send(receiver: Receiver, message: NotificationMessage): Promise<string | undefined> {
     const { log, onFailure, timeoutMs } = this.#options;
-    const failure = await post(receiver, message, timeoutMs ?? 10_000);
+    const failure = await failureOf(receiver, message, timeoutMs ?? 10_000);
     if (failure === undefined) return undefined;
     onFailure(receiver.name);
     log.warn("notification not delivered", { receiver: receiver.name, deployment_id: message.deployment.id, cause: failure });
@@ -122,20 +132,27 @@ export class Notifier {
   }
 }
 
-async function post(receiver: Receiver, message: NotificationMessage, timeoutMs: number): Promise<string | undefined> {
+async function failureOf(receiver: Receiver, message: NotificationMessage, timeoutMs: number): Promise<string | undefined> {
   try {
-    const { headers, body } = receiverRequest(receiver.type, message, receiver.token());
-    const answer = await got.post(receiver.url(), {
-      headers,
-      body,
-      followRedirect: false,
-      retry: { limit: 0 },
-      throwHttpErrors: false,
-      timeout: { request: timeoutMs },
-    });
-    return answer.statusCode >= 200 && answer.statusCode < 300 ? undefined : `answered ${answer.statusCode}`;
+    if (receiver.type !== "email") return await post(receiver, message, timeoutMs);
+    await sendMail(receiver.url(), receiver, message, timeoutMs);
+    return undefined;
   } catch (error) {
-    const { code } = error as { code?: unknown };
-    return typeof code === "string" ? code : messageOf(error).replace(/https?:\/\/\S+/g, "<url>");
+    const { code, responseCode } = error as { readonly code?: unknown; readonly responseCode?: unknown };
+    if (typeof code !== "string") return messageOf(error).replace(/\b[a-z]+:\/\/\S+/g, "<url>");
+    return typeof responseCode === "number" ? `${code} ${responseCode}` : code;
   }
+}
+
+async function post(receiver: HttpReceiver, message: NotificationMessage, timeoutMs: number): Promise<string | undefined> {
+  const { headers, body } = receiverRequest(receiver.type, message, receiver.token());
+  const answer = await got.post(receiver.url(), {
+    headers,
+    body,
+    followRedirect: false,
+    retry: { limit: 0 },
+    throwHttpErrors: false,
+    timeout: { request: timeoutMs },
+  });
+  return answer.statusCode >= 200 && answer.statusCode < 300 ? undefined : `answered ${answer.statusCode}`;
 }

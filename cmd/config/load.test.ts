@@ -133,6 +133,31 @@ describe("problems", () => {
       `${minimal}auth:\n  anonymous_read: true\nhttp:\n  listen: 0.0.0.0:80\n`,
       "is allowed only while http.listen is a loopback address",
     ],
+    [
+      "mail without a sender",
+      `${minimal}notifications:\n  - type: email\n    url_file: u\n    to: [ops@example.com]\n`,
+      "nops.yml:5:5 notifications.0.from: is needed for email",
+    ],
+    [
+      "mail to nobody",
+      `${minimal}notifications:\n  - type: email\n    url_file: u\n    from: nops@example.com\n`,
+      "notifications.0.to: is needed for email",
+    ],
+    [
+      "a mail address with more in it",
+      `${minimal}notifications:\n  - type: email\n    url_file: u\n    from: nops@example.com\n    to: ["a@b, c@d"]\n`,
+      "notifications.0.to.0: must be a mail address such as ops@example.com",
+    ],
+    [
+      "a mail address of a receiver that takes none",
+      `${minimal}notifications:\n  - type: slack\n    url_file: u\n    to: [ops@example.com]\n`,
+      "notifications.0.to: is for email only",
+    ],
+    [
+      "a token of a mail server",
+      `${minimal}notifications:\n  - type: email\n    url_file: u\n    token_file: t\n    from: a@b\n    to: [c@d]\n`,
+      "notifications.0.token_file: is not for email",
+    ],
     ["a duplicate key (S66)", `${minimal}data_dir: a\ndata_dir: b\n`, "nops.yml:5:1"],
     ["a prototype key (S65)", `${minimal}__proto__:\n  a: 1\n`, "__proto__: unknown key"],
     ["text that is no map", "- a\n", "nops.yml:1:1: must hold keys and values"],

@@ -108,16 +108,31 @@ const engine = z.strictObject({
   max_new_deployments_per_cycle: z.int().min(0).default(0).describe("Automatic deployments one commit may start; 0: any number"),
 });
 
-const notification = z.strictObject({
-  type: z.enum(["webhook", "slack", "discord", "ntfy", "gotify"]).describe("Kind of receiver"),
-  url_file: text.min(1).describe("File with the receiver's URL"),
-  token_file: optionalText.describe("File with the receiver's token"),
-  events: z
-    .array(z.enum(["pending_approval", "failed", "promotion_wait", "completed"]))
-    .default(["pending_approval", "failed", "promotion_wait", "completed"])
-    .describe("What to tell of"),
-  namespaces: textList.default([]).describe("Namespace patterns; empty: all"),
-});
+const mailAddress = text.regex(/^[^\s@<>,;]+@[^\s@<>,;]+$/, "must be a mail address such as ops@example.com");
+
+const notification = z
+  .strictObject({
+    type: z.enum(["webhook", "slack", "discord", "ntfy", "gotify", "email"]).describe("Kind of receiver"),
+    url_file: text.min(1).describe("File with the receiver's URL; of email: smtp:// or smtps://, with user and password"),
+    token_file: optionalText.describe("File with the receiver's token; not for email"),
+    from: mailAddress.optional().describe("Mail address of the sender; for email only"),
+    to: z.array(mailAddress).default([]).describe("Mail addresses that are told; for email only"),
+    events: z
+      .array(z.enum(["pending_approval", "failed", "promotion_wait", "completed"]))
+      .default(["pending_approval", "failed", "promotion_wait", "completed"])
+      .describe("What to tell of"),
+    namespaces: textList.default([]).describe("Namespace patterns; empty: all"),
+  })
+  .superRefine(({ type, from, to, token_file: tokenFile }, context) => {
+    const complain = (path: string, message: string) => context.addIssue({ code: "custom", path: [path], message });
+    const mail = type === "email";
+    if (mail && from === undefined) complain("from", "is needed for email: the sender's address");
+    if (mail && to.length === 0) complain("to", "is needed for email: a list of addresses");
+    if (mail && tokenFile !== undefined)
+      complain("token_file", "is not for email: user and password stand in the URL of url_file");
+    if (!mail && from !== undefined) complain("from", "is for email only");
+    if (!mail && to.length > 0) complain("to", "is for email only");
+  });
 
 /** The whole file. Every section may be left out. */
 export const configSchema = z.strictObject({

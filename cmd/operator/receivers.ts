@@ -12,14 +12,14 @@ export function receiversOf(config: Config, io: CommandIo, onSecret: (secret: st
     const token =
       receiver.token_file === undefined ? undefined : secretFile(resolve(io.workingDirectory, receiver.token_file), onSecret);
     const namespaces = receiver.namespaces.map((pattern) => createGlob(pattern));
-    return {
+    const common: Pick<Receiver, "name" | "url" | "wants"> = {
       name: `${receiver.type}-${index}`,
-      type: receiver.type,
       url: () => url.read(),
-      token: () => token?.read(),
       wants: ({ kind, deployment }) =>
         receiver.events.includes(kind) &&
         (namespaces.length === 0 || namespaces.some((matches) => matches(deployment.namespace))),
     };
+    if (receiver.type !== "email") return { ...common, type: receiver.type, token: () => token?.read() };
+    return { ...common, type: receiver.type, from: receiver.from ?? "", to: receiver.to };
   });
 }
