@@ -74,6 +74,59 @@ describe("evaluations of one job", () => {
     expect(replaced.map((one) => one.NodeID)).toEqual([other?.NodeID, other?.NodeID]);
   });
 
+  it("free a property of nodes with what they stop, also where that had failed and held it no longer", () => {
+    const ReschedulePolicy = { Attempts: 1, Interval: 3600e9, Delay: 5e9, DelayFunction: "constant" };
+    const Constraints = [{ LTarget: "${node.unique.id}", Operand: "distinct_property", RTarget: "1" }];
+    const simulator = placed({ Type: "batch" }, { Count: 2, ReschedulePolicy, Constraints });
+    expect(allocs(simulator)).toHaveLength(1);
+    report(simulator, allocs(simulator), "failed");
+    simulator.advance(6000);
+    expect(allocs(simulator).map((one) => [one.Name, one.DesiredStatus])).toEqual([
+      ["j.g[0]", "stop"],
+      ["j.g[1]", "run"],
+      ["j.g[0]", "run"],
+    ]);
+  });
+
+  it.each([
+    ["without a limit of tries is placed when there is room again", { Attempts: 0, Unlimited: true }, 2],
+    ["is given up where the tries are limited", { Attempts: 3, Interval: 3600e9, Unlimited: false }, 1],
+  ] as const)("note what finds no place again: it %s", (_, tries, inTheEnd) => {
+    const ReschedulePolicy = { ...tries, Delay: 5e9, DelayFunction: "constant", MaxDelay: 60e9 };
+    const big = { Resources: { CPU: 100, MemoryMB: 600 } };
+    const simulator = createSimulator({ nodes: [{ memoryMb: 800 }] });
+    for (const id of simulator.state.nodes.rows.keys()) simulator.clients.setSilent(id, true);
+    simulator.register(sampleJob("j", { Update: { MaxParallel: 0 } }, { ReschedulePolicy }, big));
+    simulator.advance(100);
+    const of = (job: string) => allocs(simulator).filter((one) => one.JobID === job);
+    report(simulator, of("j"), "failed");
+    simulator.register(sampleJob("other", {}, {}, big));
+    simulator.advance(6000);
+    expect(of("j")).toMatchObject([
+      { DesiredStatus: "run", RescheduleTracker: { Events: null, LastReschedule: "no placement" } },
+    ]);
+    report(simulator, of("other"), "complete");
+    simulator.advance(100);
+    expect(of("j")).toHaveLength(inTheEnd);
+  });
+
+  it("that wait fail as well when a node does not take their plan, also where they go on waiting for room", async () => {
+    const ReschedulePolicy = { Attempts: 1, Interval: 3600e9, Delay: 30e9, DelayFunction: "constant" };
+    const big = { Resources: { CPU: 100, MemoryMB: 600 } };
+    const simulator = createSimulator({ nodes: [{ memoryMb: 800 }, { memoryMb: 800 }] });
+    for (const id of simulator.state.nodes.rows.keys()) simulator.clients.setSilent(id, true);
+    simulator.register(sampleJob("j", { Type: "batch" }, { Count: 4, ReschedulePolicy }, big));
+    simulator.advance(100);
+    const [first, second] = allocs(simulator);
+    await ask(simulator, "PUT", `/v1/node/${first?.NodeID}/eligibility`, { Eligibility: "ineligible" });
+    report(simulator, first === undefined ? [] : [first], "failed");
+    simulator.advance(100);
+    report(simulator, second === undefined ? [] : [second], "complete");
+    simulator.advance(100);
+    const waiting = evals(simulator).filter((one) => one.TriggeredBy === "max-plan-attempts");
+    expect(waiting.map((one) => one.Status)).toEqual(["canceled", "failed", "blocked"]);
+  });
+
   it("of system jobs stop what is not needed before they ask whether the rest may stay where it is", async () => {
     const simulator = placed({ Type: "sysbatch" });
     await ask(simulator, "PUT", "/v1/job/j/scale", { Target: { Group: "g" }, Count: 3 });

@@ -1,4 +1,5 @@
 import { permissionDenied, Refusal } from "../refusal.ts";
+import { wish } from "../state/alloc-writes.ts";
 import { upsertEvals } from "../state/eval-writes.ts";
 import { omitEmpty } from "../state/omit-empty.ts";
 import { newEval } from "../state/records.ts";
@@ -102,8 +103,7 @@ function stop(service: Service, call: Call, id: string): Reply {
     Reschedule: queryFlag(call.request, "reschedule"),
   };
   const index = service.state.write("AllocationUpdateDesiredStatus", (tx) => {
-    const transition = { ...alloc.DesiredTransition, ...wished };
-    tx.put("allocs", { ...alloc, DesiredTransition: transition, ModifyIndex: tx.index });
+    wish(tx, alloc, wished);
     upsertEvals(tx, [evaluation]);
     return tx.index;
   });

@@ -102,7 +102,7 @@ function isForgettable(alloc: Allocation, job: Job | undefined, now: number): bo
   if (alloc.DesiredStatus === "stop" || alloc.ClientStatus !== "failed") return true;
   const policy = groupOf(job, alloc.TaskGroup)?.ReschedulePolicy;
   if (!policy || (!policy.Unlimited && policy.Attempts === 0) || alloc.NextAllocation !== "") return true;
-  const last = alloc.RescheduleTracker?.Events.at(-1);
+  const last = alloc.RescheduleTracker?.Events?.at(-1);
   return !policy.Unlimited && last !== undefined && now - last.RescheduleTime / 1e6 > policy.Interval / 1e6;
 }
 

@@ -1,5 +1,6 @@
 import type { Timer } from "../../model/clock.ts";
 import { inDatacenters, inPool } from "../scheduler/node-checks.ts";
+import { wish } from "../state/alloc-writes.ts";
 import type { Node } from "../state/cluster-types.ts";
 import { upsertEvals } from "../state/eval-writes.ts";
 import { clientTerminal, nanos, rfc3339, serverTerminal, terminal } from "../state/facts.ts";
@@ -211,8 +212,7 @@ export class Drainer {
       for (const alloc of moving) {
         // Batch work that is moved by force is not placed again.
         const more = alloc.Job.Type === "batch" ? { MigrateDisablePlacement: true } : {};
-        const DesiredTransition = { ...alloc.DesiredTransition, Migrate: true, ...more };
-        tx.put("allocs", { ...alloc, DesiredTransition, ModifyIndex: tx.index });
+        wish(tx, alloc, { Migrate: true, ...more });
       }
       upsertEvals(tx, evals);
     });

@@ -1,4 +1,5 @@
 import { Refusal } from "../refusal.ts";
+import { wish } from "../state/alloc-writes.ts";
 import { putEval, upsertEvals } from "../state/eval-writes.ts";
 import { isParameterized, isPeriodic, nanos } from "../state/facts.ts";
 import { setJobStatus } from "../state/job-status.ts";
@@ -110,13 +111,7 @@ export function deregister(ops: Operations, namespace: string, id: string, optio
     : undefined;
   return ops.state.write("JobDeregister", (tx) => {
     if (options.noShutdownDelay) {
-      for (const alloc of tx.state.allocs.by("job", scoped(namespace, id))) {
-        tx.put("allocs", {
-          ...alloc,
-          DesiredTransition: { ...alloc.DesiredTransition, NoShutdownDelay: true },
-          ModifyIndex: tx.index,
-        });
-      }
+      for (const alloc of tx.state.allocs.by("job", scoped(namespace, id))) wish(tx, alloc, { NoShutdownDelay: true });
     }
     if (options.purge) deleteJob(tx, job);
     else stopJob(tx, job, nanos(ops.now()));
@@ -161,13 +156,7 @@ export function forceEvaluate(ops: Operations, namespace: string, id: string, fo
     return forceReschedule && enabled && alloc.NextAllocation === "" && alloc.ClientStatus === "failed";
   });
   const index = state.write("AllocationUpdateDesiredStatus", (tx) => {
-    for (const alloc of failed) {
-      tx.put("allocs", {
-        ...alloc,
-        DesiredTransition: { ...alloc.DesiredTransition, ForceReschedule: true },
-        ModifyIndex: tx.index,
-      });
-    }
+    for (const alloc of failed) wish(tx, alloc, { ForceReschedule: true });
     upsertEvals(tx, [evaluation]);
     return tx.index;
   });

@@ -1,7 +1,8 @@
 import type { Node } from "../state/cluster-types.ts";
-import { deploymentActive, groupOf, ranSuccessfully, serverTerminal, terminal } from "../state/facts.ts";
+import { ranSuccessfully, serverTerminal, terminal } from "../state/facts.ts";
 import type { Allocation, Deployment, Job } from "../state/types.ts";
-import { rescheduling } from "./reschedule.ts";
+import { foundNoPlace, rescheduling } from "./reschedule.ts";
+import { hasExpired, lostAfter, needsToReconnect, replacedWhenCutOff } from "./silence.ts";
 
 export type AllocSet = Map<string, Allocation>;
 
@@ -43,6 +44,8 @@ export interface Classes {
   readonly disconnecting: AllocSet;
   readonly reconnecting: AllocSet;
   readonly ignore: AllocSet;
+  /** Unknown for longer than the job waits. */
+  readonly expiring: AllocSet;
 }
 
 /** Sorts allocations by what became of their nodes. */
@@ -54,6 +57,7 @@ export function classify(set: AllocSet, tainted: Tainted, now: number): Classes 
     disconnecting: new Map(),
     reconnecting: new Map(),
     ignore: new Map(),
+    expiring: new Map(),
   };
   for (const alloc of set.values()) classes[classOf(alloc, tainted, now)].set(alloc.ID, alloc);
   return classes;
@@ -68,45 +72,21 @@ function classOf(alloc: Allocation, tainted: Tainted, now: number): keyof Classe
     if (serverTerminal(alloc)) return alloc.DesiredTransition.MigrateDisablePlacement ? "untainted" : "ignore";
     return alloc.DeploymentStatus?.Canary && alloc.DesiredTransition.Migrate ? "migrate" : "untainted";
   }
-  if (expired(alloc, now)) return "lost";
-  if (node?.Status === "disconnected") {
-    if (alloc.ClientStatus === "unknown") return "untainted";
-    return alloc.ClientStatus === "pending" || disconnectOf(alloc) === undefined ? "lost" : "disconnecting";
-  }
+  if (hasExpired(alloc, now)) return "expiring";
+  if (reconnect && alloc.ClientStatus === "failed" && alloc.DesiredStatus === "stop") return "ignore";
+  if (node?.Status === "disconnected") return classOfCutOff(alloc);
   if (alloc.DesiredTransition.Migrate) return "migrate";
   if (!isTainted || node?.Status === "ready") return reconnect ? "reconnecting" : "untainted";
-  if (node === undefined || node.Status === "down") {
-    const keep = node !== undefined && disconnectOf(alloc)?.Replace === false;
-    if (keep && alloc.ClientStatus === "unknown") return "untainted";
-    return keep && alloc.ClientStatus === "running" ? "disconnecting" : "lost";
-  }
-  return "untainted";
+  if (node === undefined) return "lost";
+  if (node.Status !== "down") return "untainted";
+  if (replacedWhenCutOff(alloc)) return "lost";
+  if (alloc.ClientStatus === "unknown") return "untainted";
+  return alloc.ClientStatus === "running" ? "disconnecting" : "lost";
 }
 
-interface Disconnect {
-  readonly LostAfter?: number;
-  readonly StopOnClientAfter?: number | null;
-  readonly Replace?: boolean | null;
-  readonly Reconcile?: string;
-}
-
-/** The group's `disconnect` block, when it lets allocations outlive their node's silence. */
-export function disconnectOf(alloc: Allocation): Disconnect | undefined {
-  const block = groupOf(alloc.Job, alloc.TaskGroup)?.["Disconnect"] as Disconnect | null | undefined;
-  return block && (block.LostAfter ?? 0) > 0 ? block : undefined;
-}
-
-/** It was unknown, and its client has reported since. */
-export function needsToReconnect(alloc: Allocation): boolean {
-  if (!["unknown", "running", "failed"].includes(alloc.ClientStatus)) return false;
-  return alloc.AllocStates?.filter((state) => state.Field === "ClientStatus").at(-1)?.Value === "unknown";
-}
-
-function expired(alloc: Allocation, now: number): boolean {
-  const block = disconnectOf(alloc);
-  if (alloc.ClientStatus !== "unknown" || block === undefined) return false;
-  const since = alloc.AllocStates?.findLast((state) => state.Value === "unknown")?.Time;
-  return since !== undefined && now >= Date.parse(since) + (block.LostAfter ?? 0) / 1e6;
+function classOfCutOff(alloc: Allocation): keyof Classes {
+  if (alloc.ClientStatus === "unknown") return "untainted";
+  return alloc.ClientStatus === "pending" || lostAfter(alloc) === 0 ? "lost" : "disconnecting";
 }
 
 export interface RescheduleClasses {
@@ -115,25 +95,29 @@ export interface RescheduleClasses {
   readonly later: { readonly alloc: Allocation; readonly at: number }[];
 }
 
-/** Sorts allocations by whether they stay as they are, are placed again now, or later. */
+/**
+ * Sorts allocations by whether they stay as they are, are placed again now, or later. `cutOff`: their node falls silent just now, so that
+ * they are placed again as if they had failed.
+ */
 export function byRescheduling(
   set: AllocSet,
   batch: boolean,
   now: number,
   evalId: string,
   deployment: Deployment | undefined,
+  cutOff = false,
 ): RescheduleClasses {
   const result: RescheduleClasses = { untainted: new Map(), now: new Map(), later: [] };
-  const active = deployment !== undefined && deploymentActive(deployment);
   for (const alloc of set.values()) {
+    if (cutOff && alloc.ClientStatus === "unknown") continue;
     if (alloc.NextAllocation !== "" && terminal(alloc)) continue;
     const verdict = settled(alloc, batch);
     if (verdict === "ignore") continue;
-    if (verdict === "untainted") {
+    if (verdict === "untainted" && !cutOff) {
       result.untainted.set(alloc.ID, alloc);
       continue;
     }
-    const next = rescheduling(alloc, now, evalId, deployment, active);
+    const next = rescheduling(alloc, now, evalId, deployment, cutOff);
     if (next.kind === "now") {
       result.now.set(alloc.ID, alloc);
       continue;
@@ -149,11 +133,12 @@ function settled(alloc: Allocation, batch: boolean): "untainted" | "ignore" | un
   if (batch) {
     if (alloc.DesiredTransition.MigrateDisablePlacement) return "untainted";
     if (alloc.DesiredTransition.Reschedule) return undefined;
-    if (alloc.DesiredStatus === "stop") return ranSuccessfully(alloc) ? "untainted" : "ignore";
+    if (alloc.DesiredStatus === "stop" && ranSuccessfully(alloc)) return "untainted";
+    if (alloc.DesiredStatus === "stop") return foundNoPlace(alloc) ? undefined : "ignore";
     if (alloc.DesiredStatus === "evict") return "ignore";
     return alloc.ClientStatus === "failed" ? undefined : "untainted";
   }
-  if (serverTerminal(alloc)) return "ignore";
+  if (serverTerminal(alloc)) return foundNoPlace(alloc) ? undefined : "ignore";
   return alloc.ClientStatus === "complete" || alloc.ClientStatus === "lost" ? "ignore" : undefined;
 }
 

@@ -63,10 +63,11 @@ export function newAllocation(from: NewAllocation): Allocation {
   };
 }
 
-/** The allocation as it is when the server wants it to stop. */
+/** The allocation as it is when the server wants it to stop, which forgets that its node was ever silent. */
 export function stoppedAllocation(stop: Stop): Allocation {
   return {
     ...stop.alloc,
+    AllocStates: null,
     DesiredStatus: "stop",
     DesiredDescription: stop.description,
     ClientStatus: stop.clientStatus === "" ? stop.alloc.ClientStatus : stop.clientStatus,

@@ -2,8 +2,8 @@ import type { Node } from "../state/cluster-types.ts";
 import { terminal } from "../state/facts.ts";
 import type { State } from "../state/state.ts";
 import type { Allocation } from "../state/types.ts";
-import { disconnectOf } from "./alloc-set.ts";
 import type { SchedulePlan } from "./plan-types.ts";
+import { replacedWhenCutOff } from "./silence.ts";
 
 /** What of a plan its nodes take, each of them all that concerns it or nothing; and whether they take all of it. */
 export function applicable(state: State, plan: SchedulePlan): { readonly plan: SchedulePlan; readonly whole: boolean } {
@@ -27,5 +27,5 @@ function takesCutOff(node: Node, alloc: Allocation, known: Allocation | undefine
   const unknown = alloc.ClientStatus === "unknown";
   if (node.Status === "disconnected") return unknown;
   if (node.Status !== "down") return false;
-  return alloc.ClientStatus === "lost" || (unknown && alloc.EvalID === known?.EvalID && disconnectOf(alloc)?.Replace === false);
+  return alloc.ClientStatus === "lost" || (unknown && alloc.EvalID === known?.EvalID && !replacedWhenCutOff(alloc));
 }

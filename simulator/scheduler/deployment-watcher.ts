@@ -1,4 +1,5 @@
 import type { Clock, Timer } from "../../model/clock.ts";
+import { wish } from "../state/alloc-writes.ts";
 import { upsertEvals } from "../state/eval-writes.ts";
 import { deploymentActive, groupOf, isHealthy, isUnhealthy, requiresPromotion, terminal } from "../state/facts.ts";
 import { scoped } from "../state/table.ts";
@@ -198,13 +199,7 @@ export class DeploymentWatcher {
   #push(deployment: Deployment, replace: readonly Allocation[]): void {
     const evaluation = deploymentEval(this.#tools, deployment);
     this.#tools.state.write("AllocationUpdateDesiredStatus", (tx) => {
-      for (const alloc of replace) {
-        tx.put("allocs", {
-          ...alloc,
-          DesiredTransition: { ...alloc.DesiredTransition, Reschedule: true },
-          ModifyIndex: tx.index,
-        });
-      }
+      for (const alloc of replace) wish(tx, alloc, { Reschedule: true });
       upsertEvals(tx, [evaluation]);
     });
   }

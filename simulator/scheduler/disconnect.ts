@@ -1,81 +1,131 @@
-import { rfc3339 } from "../state/facts.ts";
+import { groupOf, millis, rfc3339, serverTerminal } from "../state/facts.ts";
 import type { Allocation, Evaluation, Job } from "../state/types.ts";
-import { type AllocSet, type Classes, disconnectOf } from "./alloc-set.ts";
+import { type AllocSet, setOf } from "./alloc-set.ts";
 import { laterEvals } from "./followups.ts";
-import { type Counts, reasons, type Stop } from "./plan-types.ts";
+import { reasons, type Stop } from "./plan-types.ts";
+import { disconnectOf, lostAfter } from "./silence.ts";
 
-interface Out {
-  readonly desired: Counts;
-  readonly attributes: Allocation[];
-  readonly stops: Stop[];
-  readonly followups: Evaluation[];
+/** The longest that a task is given to end, unless it says more, in nanoseconds. */
+const killTimeout = 5e9;
+
+function withState(alloc: Allocation, Value: string, now: number): Allocation["AllocStates"] {
+  return [...(alloc.AllocStates ?? []), { Field: "ClientStatus", Value, Time: rfc3339(now) }];
 }
 
-function withState(alloc: Allocation, value: string, now: number): Allocation["AllocStates"] {
-  return [...(alloc.AllocStates ?? []), { Field: "ClientStatus", Value: value, Time: rfc3339(now) }];
-}
-
-/**
- * Allocations whose node fell silent under a `disconnect` block become unknown; an evaluation waits for the time at which they
- * count as lost. With `replace` they are placed again at once.
- */
-export function disconnectChanges(
-  set: AllocSet,
-  input: { readonly job: Job; readonly now: number; readonly evalPriority: number; readonly newId: () => string },
-  out: Out,
-): { untainted: AllocSet; replace: AllocSet } {
-  const untainted: AllocSet = new Map();
-  const replace: AllocSet = new Map();
-  if (set.size === 0) return { untainted, replace };
-  const later = [...set.values()].map((alloc) => ({ alloc, at: input.now + (disconnectOf(alloc)?.LostAfter ?? 0) / 1e6 }));
-  const made = laterEvals(later, input.job, input.evalPriority, "max-disconnect-timeout", input.newId);
-  out.followups.push(...made.evals);
-  for (const alloc of set.values()) {
-    out.attributes.push({
-      ...alloc,
-      ClientStatus: "unknown",
-      ClientDescription: reasons.unknown,
-      AllocStates: withState(alloc, "unknown", input.now),
-      FollowupEvalID: made.byAlloc.get(alloc.ID) ?? "",
-    });
-    out.desired.Disconnect++;
-    (disconnectOf(alloc)?.Replace === false ? untainted : replace).set(alloc.ID, alloc);
-  }
-  return { untainted, replace };
+interface Pass {
+  readonly job: Job;
+  /** Milliseconds. */
+  readonly now: number;
+  readonly evalPriority: number;
+  readonly newId: () => string;
 }
 
 /**
- * A node came back with allocations that were unknown: they go on, and their replacements stop, unless the version moved on or
- * the block prefers the replacement.
+ * Allocations whose node fell silent become unknown; an evaluation waits for the time at which they count as lost. The allocations are
+ * told as they will be, by id.
  */
-export function reconnectChanges(untainted: AllocSet, classes: Classes, all: AllocSet, job: Job, out: Out): AllocSet {
-  const next: AllocSet = new Map(untainted);
-  for (const alloc of classes.reconnecting.values()) {
-    const replacement = all.get(alloc.NextAllocation);
-    const live = replacement !== undefined && replacement.DesiredStatus === "run" && replacement.ClientStatus !== "failed";
-    const outdated = alloc.Job.Version < job.Version || alloc.DesiredTransition.Migrate === true;
-    const keepNew = live && disconnectOf(alloc)?.Reconcile === "keep_replacement";
-    if (alloc.ClientStatus === "failed" || outdated || keepNew) {
-      const description = alloc.ClientStatus === "failed" ? reasons.rescheduled : reasons.notNeeded;
-      out.stops.push({ alloc, clientStatus: alloc.ClientStatus === "failed" ? "failed" : "", description, followupEval: "" });
-      out.desired.Stop++;
-      next.delete(alloc.ID);
-      continue;
-    }
-    next.set(alloc.ID, alloc);
-    out.attributes.push({
-      ...alloc,
-      AllocStates: [
-        ...(alloc.AllocStates ?? []),
-        { Field: "ClientStatus", Value: alloc.ClientStatus, Time: alloc.AllocStates?.at(-1)?.Time ?? "" },
-      ],
-    });
-    out.desired.Reconnect++;
-    if (live) {
-      out.stops.push({ alloc: replacement, clientStatus: "", description: reasons.reconnected, followupEval: "" });
-      out.desired.Stop++;
-      next.delete(replacement.ID);
+export function unknownFromNow(set: AllocSet, pass: Pass): { readonly allocs: AllocSet; readonly evals: readonly Evaluation[] } {
+  const later = [...set.values()].map((alloc) => ({ alloc, at: pass.now + lostAfter(alloc) }));
+  const made = laterEvals(later, pass.job, pass.evalPriority, "max-disconnect-timeout", pass.newId);
+  const allocs = [...set.values()].map((alloc) => ({
+    ...alloc,
+    ClientStatus: "unknown",
+    ClientDescription: reasons.unknown,
+    AllocStates: withState(alloc, "unknown", pass.now),
+    FollowupEvalID: made.byAlloc.get(alloc.ID) ?? "",
+  }));
+  return { allocs: setOf(allocs), evals: made.evals };
+}
+
+/** What its own client is to stop after a while, with the time, in milliseconds, until which nothing takes its place. */
+export function stoppedByClients(lost: AllocSet, now: number): { readonly alloc: Allocation; readonly at: number }[] {
+  return [...lost.values()].flatMap((alloc) => {
+    const after = disconnectOf(alloc)?.StopOnClientAfter ?? 0;
+    if (after === 0) return [];
+    const tasks = groupOf(alloc.Job, alloc.TaskGroup)?.Tasks ?? [];
+    const kill = Math.max(killTimeout, ...tasks.map((task) => task.KillTimeout ?? 0));
+    return [{ alloc, at: now + millis(after + kill) }];
+  });
+}
+
+export interface Reconnection {
+  /** Those that go on. */
+  readonly back: AllocSet;
+  readonly stopped: AllocSet;
+  readonly stops: readonly Stop[];
+  /** Those that run again, with a note of it. */
+  readonly noted: readonly Allocation[];
+}
+
+/**
+ * What becomes of allocations whose node came back. One that failed, is of an older version or is to go is stopped; of the others either
+ * it or what took its place, as the `disconnect` block prefers.
+ */
+export function reconnect(reconnecting: AllocSet, all: AllocSet, pass: Pass): Reconnection {
+  const stopped: AllocSet = new Map();
+  const stops: Stop[] = [];
+  const stop = (alloc: Allocation, description: string, clientStatus = "") => {
+    if (stopped.has(alloc.ID)) return;
+    stopped.set(alloc.ID, alloc);
+    stops.push({ alloc, clientStatus, description, followupEval: "" });
+  };
+  for (const alloc of reconnecting.values()) {
+    if (!serverTerminal(alloc) && alloc.ClientStatus === "failed") stop(alloc, reasons.rescheduled, "failed");
+    else if (mayNotGoOn(alloc, pass.job)) stop(alloc, reasons.notNeeded);
+    else {
+      for (const other of replacements(alloc, all)) {
+        if (prefersOther(alloc, other)) stop(alloc, reasons.notNeeded);
+        else stop(other, reasons.reconnected);
+      }
     }
   }
-  return next;
+  const back = setOf([...reconnecting.values()].filter(({ ID }) => !stopped.has(ID)));
+  const noted = [...back.values()]
+    .filter((alloc) => alloc.ClientStatus === "running")
+    .map((alloc) => ({ ...alloc, Job: pass.job, AllocStates: withState(alloc, "running", pass.now) }));
+  return { back, stopped, stops, noted };
+}
+
+function mayNotGoOn(alloc: Allocation, job: Job): boolean {
+  const { Migrate, Reschedule, ForceReschedule } = alloc.DesiredTransition;
+  const moving = Migrate === true || Reschedule === true || ForceReschedule === true;
+  const older = alloc.Job.Version < job.Version || alloc.Job.CreateIndex < job.CreateIndex;
+  return alloc.DesiredStatus !== "run" || moving || older;
+}
+
+/** Those that took an allocation's place, one after the other, and are wanted. */
+function replacements(alloc: Allocation, all: AllocSet): Allocation[] {
+  const found: Allocation[] = [];
+  for (let next = all.get(alloc.NextAllocation); next !== undefined; next = all.get(next.NextAllocation)) found.push(next);
+  return found.filter((one) => one !== alloc && !serverTerminal(one));
+}
+
+function prefersOther(alloc: Allocation, other: Allocation): boolean {
+  if (other.Job.Version > alloc.Job.Version || other.Job.CreateIndex > alloc.Job.CreateIndex) return true;
+  const strategy = disconnectOf(alloc)?.Reconcile ?? "best_score";
+  if (strategy === "keep_original") return false;
+  if (strategy === "keep_replacement") return true;
+  if (strategy !== "longest_running") return hasBetterPlace(alloc, other);
+  const [one, two] = [startOf(alloc), startOf(other)];
+  if (one === undefined && two === undefined) return hasBetterPlace(alloc, other);
+  return one === undefined || (two !== undefined && one >= two);
+}
+
+function hasBetterPlace(alloc: Allocation, other: Allocation): boolean {
+  const score = ({ Metrics }: Allocation) => Metrics?.ScoreMetaData?.[0]?.NormScore;
+  const [one, two] = [score(alloc), score(other)];
+  const better = two !== undefined && (one === undefined || two > one);
+  return better && (other.ClientStatus === "running" || alloc.ClientStatus !== "running");
+}
+
+/** When its leader started last, or the task that has run for longest, in milliseconds; undefined when none has. */
+function startOf(alloc: Allocation): number | undefined {
+  const tasks = groupOf(alloc.Job, alloc.TaskGroup)?.Tasks ?? [];
+  const leader = tasks.find((task) => task.Leader === true);
+  const starts = (leader === undefined ? tasks : [leader]).flatMap(({ Name }) => {
+    const state = alloc.TaskStates?.[Name];
+    const time = state === undefined ? null : state.Restarts > 0 ? state.LastRestart : state.StartedAt;
+    return time === null || time === undefined ? [] : [Date.parse(time)];
+  });
+  return starts.length === 0 ? undefined : Math.min(...starts);
 }

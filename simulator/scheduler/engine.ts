@@ -17,7 +17,7 @@ import { scheduleGeneric } from "./generic.ts";
 import { isReady } from "./node-checks.ts";
 import { reasons, type SchedulePlan } from "./plan-types.ts";
 import { scheduleSystem } from "./system.ts";
-import { taintedNodes } from "./tainted.ts";
+import { lostWhileStopping, taintedNodes } from "./tainted.ts";
 
 /** What judges whether a running allocation must restart for a new version (the pure half of the simulator). */
 export type GroupUpdate = (existing: Job, next: Job, group: string) => UpdateKind;
@@ -144,15 +144,15 @@ export class Engine {
     for (let tries = 0; ; ) {
       const snapshotIndex = this.state.index;
       const plan = this.schedule(evaluation, this.state.jobs.get(scoped(evaluation.Namespace, evaluation.JobID)));
-      if (evaluation.Status === "blocked" && Object.keys(plan.failed).length > 0) {
-        this.#writePlan(evaluation, applicable(this.state, plan).plan, now);
-        this.#cancelBlocked(evaluation, evaluation.ID, now);
-        return undefined;
-      }
-      if (blocked === "") blocked = this.#block(evaluation, blockedEval(evaluation, plan, this.#env.newId(), now), now);
+      const waits = evaluation.Status === "blocked";
+      if (blocked === "" && !waits) blocked = this.#block(evaluation, blockedEval(evaluation, plan, this.#env.newId(), now), now);
       next = this.#followUp(evaluation, plan, snapshotIndex, now) || next;
       const taken = applicable(this.state, plan);
       const progress = this.#writePlan(evaluation, taken.plan, now);
+      if (taken.whole && waits && Object.keys(plan.failed).length > 0) {
+        this.#cancelBlocked(evaluation, evaluation.ID, now);
+        return undefined;
+      }
       if (taken.whole) return { plan, blocked, next, problem: "", snapshotIndex };
       tries = progress ? 0 : tries + 1;
       if (tries < limit) continue;
@@ -211,9 +211,7 @@ export class Engine {
     const tainted = taintedNodes(this.state, existing);
     const schedule = isSystem(evaluation) ? scheduleSystem : scheduleGeneric;
     const plan = schedule(this.#env, evaluation, job, existing, tainted, this.#groupUpdate);
-    const gone = existing.filter((alloc) =>
-      isLostWhileStopping(alloc, tainted.get(alloc.NodeID)?.Status, tainted.has(alloc.NodeID)),
-    );
+    const gone = lostWhileStopping(existing, tainted);
     if (gone.length === 0) return plan;
     const lost = gone.map((alloc) =>
       stoppedAllocation({ alloc, clientStatus: "lost", description: reasons.lost, followupEval: "" }),
@@ -236,11 +234,4 @@ function freed(before: Allocation | undefined, after: Allocation | undefined): b
   if (before === undefined) return false;
   if (after === undefined) return true;
   return !clientTerminal(before) && clientTerminal(after);
-}
-
-/** Told to stop, but its node died before it could say so. */
-function isLostWhileStopping(alloc: Allocation, status: string | undefined, tainted: boolean): boolean {
-  if (!tainted || (status !== undefined && status !== "down")) return false;
-  const stopping = alloc.DesiredStatus === "stop" || alloc.DesiredStatus === "evict";
-  return stopping && (alloc.ClientStatus === "running" || alloc.ClientStatus === "pending");
 }

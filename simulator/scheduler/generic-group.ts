@@ -1,65 +1,13 @@
 import { groupOf, isHealthy, isUnhealthy } from "../state/facts.ts";
-import type { Allocation, Deployment, Evaluation, Job, TaskGroup } from "../state/types.ts";
-import {
-  type AllocSet,
-  byRescheduling,
-  type Classes,
-  classify,
-  difference,
-  nameOrder,
-  oldTerminal,
-  pick,
-  setOf,
-  type Tainted,
-  union,
-} from "./alloc-set.ts";
-import { disconnectChanges, reconnectChanges } from "./disconnect.ts";
+import type { Allocation, Deployment, TaskGroup } from "../state/types.ts";
+import { type AllocSet, classify, difference, nameOrder, oldTerminal, pick, setOf, union } from "./alloc-set.ts";
+import { stoppedByClients } from "./disconnect.ts";
 import { laterEvals } from "./followups.ts";
+import { retryLater, sortGroup } from "./group-sets.ts";
+import type { DeploymentDraft, GenericInput, GroupResult } from "./group-types.ts";
 import { NameIndex } from "./names.ts";
-import {
-  type Counts,
-  type DraftState,
-  newGroupState,
-  noUpdates,
-  type Placement,
-  reasons,
-  type Stop,
-  stopAll,
-} from "./plan-types.ts";
+import { type DraftState, newGroupState, noUpdates, type Placement, reasons, type Stop, stopAll } from "./plan-types.ts";
 import { surplus } from "./surplus.ts";
-
-/** The job as the reconciler sees it. `deployment` is the one of this version, `old` an earlier or finished one. */
-export interface GenericInput {
-  readonly job: Job;
-  readonly batch: boolean;
-  readonly tainted: Tainted;
-  readonly now: number;
-  readonly evalId: string;
-  readonly evalPriority: number;
-  readonly old: Deployment | undefined;
-  readonly newId: () => string;
-  /** Ignore, in place (with the room for it on the node checked) or destructive. */
-  readonly updateOf: (alloc: Allocation, group: TaskGroup) => "ignore" | "in_place" | "destructive";
-}
-
-export interface DeploymentDraft {
-  /** The deployment that is there, or the one that this pass makes. */
-  row: Deployment | undefined;
-  created: boolean;
-  groups: Record<string, DraftState>;
-}
-
-export interface GroupResult {
-  readonly desired: Counts;
-  readonly places: Placement[];
-  readonly destructive: Placement[];
-  readonly inplace: Allocation[];
-  readonly attributes: Allocation[];
-  readonly stops: Stop[];
-  readonly followups: Evaluation[];
-  names: NameIndex | undefined;
-  complete: boolean;
-}
 
 /** Reconciles one group of a service or batch job with what runs. */
 export function reconcileGroup(
@@ -74,6 +22,8 @@ export function reconcileGroup(
     places: [],
     destructive: [],
     inplace: [],
+    unknown: new Map(),
+    reconnected: [],
     attributes: [],
     stops: [],
     followups: [],
@@ -109,7 +59,7 @@ export function reconcileGroup(
 /** Stops what no longer has a place in the job. */
 export function stopEverything(set: AllocSet, input: Pick<GenericInput, "tainted" | "now">): Stop[] {
   const classes = classify(set, input.tainted, input.now);
-  const unknown = [...classes.ignore.values()].filter((alloc) => alloc.ClientStatus === "unknown");
+  const unknown = [...classes.ignore.values(), ...classes.expiring.values()].filter((alloc) => alloc.ClientStatus === "unknown");
   return [
     ...stopAll(
       union(classes.untainted, classes.migrate, classes.disconnecting, classes.reconnecting, setOf(unknown)),
@@ -187,22 +137,21 @@ class GroupPass {
 
   run(all: AllocSet, canaries: AllocSet): void {
     const { desired } = this.#out;
-    const classes: Classes = classify(all, this.#in.tainted, this.#in.now);
-    desired.Ignore += classes.ignore.size;
-    const { batch, now, evalId } = this.#in;
-    const rescheduled = byRescheduling(classes.untainted, batch, now, evalId, this.#draft.row);
-    const migrating = byRescheduling(classes.migrate, batch, now, evalId, this.#draft.row);
-    let untainted = reconnectChanges(rescheduled.untainted, classes, all, this.#in.job, this.#out);
-    const again = union(rescheduled.now, migrating.now);
-    const later = [...rescheduled.later, ...migrating.later];
-    const cutOff = disconnectChanges(classes.disconnecting, this.#in, this.#out);
-    untainted = union(untainted, cutOff.untainted);
-    for (const [id, alloc] of cutOff.replace) again.set(id, alloc);
-    this.#scheduleLater(later, all);
-    const { lost, migrate } = classes;
+    const sets = sortGroup(all, this.#in, this.#draft.row, this.#out);
+    const { migrate, lost, again } = sets;
+    let { untainted } = sets;
     const names = new NameIndex(this.#in.job.ID, this.#group.Name, this.#group.Count, union(untainted, migrate, again, lost));
     this.#out.names = names;
-    const stopped = surplus({ group: this.#group, names, untainted, migrate, lost, canaries, canarying: this.#canarying });
+    const waiting = stoppedByClients(lost, this.#in.now);
+    const made = laterEvals(waiting, this.#in.job, this.#in.evalPriority, "alloc-failure", this.#in.newId);
+    this.#out.followups.push(...made.evals);
+    retryLater(sets.later, all, migrate, this.#in, this.#out);
+    const lostStops = stopAll(lost, reasons.lost, "lost").map((stop) => ({
+      ...stop,
+      followupEval: made.byAlloc.get(stop.alloc.ID) ?? "",
+    }));
+    const canarying = this.#canarying;
+    const stopped = surplus({ group: this.#group, names, untainted, migrate, lostStops, canaries, canarying });
     this.#out.stops.push(...stopped.stops);
     desired.Stop += stopped.count;
     untainted = difference(untainted, stopped.ids);
@@ -210,9 +159,10 @@ class GroupPass {
     if (this.#canarying) untainted = difference(untainted, canaries);
     this.#placeCanaries(canaries, names);
     const room = this.#room(untainted, migrate.size);
-    const wanted = this.#missing(names, untainted, migrate, again, lost);
+    // What its client is still to stop keeps its whole group waiting.
+    const wanted = waiting.length > 0 ? [] : this.#missing(names, untainted, migrate, again, lost);
     if (!this.#existing) this.#state.DesiredTotal += wanted.length;
-    this.#place(wanted, again, lost, cutOff.replace, migrate, room);
+    this.#place(wanted, again, lost, migrate, room);
     this.#migrate(migrate);
     const limit = this.#group.Count;
     if (this.#out.places.length > limit) {
@@ -220,19 +170,7 @@ class GroupPass {
       desired.Place = limit;
     }
     this.#pendingWork =
-      this.#destructive.size + this.#inplace.size + this.#out.places.length + migrate.size + again.size + later.length;
-  }
-
-  /** A failed allocation that must wait gets an evaluation for its time, and carries that evaluation's id. */
-  #scheduleLater(later: { readonly alloc: Allocation; readonly at: number }[], all: AllocSet): void {
-    if (later.length === 0) return;
-    const made = laterEvals(later, this.#in.job, this.#in.evalPriority, "alloc-reschedule", this.#in.newId);
-    this.#out.followups.push(...made.evals);
-    this.#out.desired.RescheduleLater = later.length;
-    for (const { alloc } of later) {
-      const current = all.get(alloc.ID) ?? alloc;
-      this.#out.attributes.push({ ...current, FollowupEvalID: made.byAlloc.get(alloc.ID) ?? "" });
-    }
+      this.#destructive.size + this.#inplace.size + this.#out.places.length + migrate.size + again.size + sets.later.length;
   }
 
   #sortUpdates(untainted: AllocSet): void {
@@ -310,14 +248,14 @@ class GroupPass {
     return wanted;
   }
 
-  #place(wanted: Placement[], again: AllocSet, lost: AllocSet, cutOff: AllocSet, migrate: AllocSet, roomBefore: number): void {
-    const { desired, places, stops } = this.#out;
+  #place(wanted: Placement[], again: AllocSet, lost: AllocSet, migrate: AllocSet, roomBefore: number): void {
+    const { desired, places, stops, unknown } = this.#out;
     let room = roomBefore;
     const ready = !this.#paused && !this.#failed && !this.#canarying;
     if (ready) {
       places.push(...wanted);
       desired.Place += wanted.length;
-      const failed = difference(again, cutOff, migrate);
+      const failed = setOf([...difference(again, migrate).values()].filter((alloc) => alloc.ClientStatus !== "unknown"));
       stops.push(...stopAll(failed, reasons.rescheduled));
       desired.Stop += failed.size;
       room -= Math.min(wanted.length, room);
@@ -336,11 +274,10 @@ class GroupPass {
       const { previous } = placement;
       if (!placement.reschedule || previous === undefined) continue;
       if (this.#failed && previous.DeploymentID === this.#draft.row?.ID) continue;
-      if (!replaced.includes(placement)) {
-        places.push(placement);
-        desired.Place++;
-      }
-      if (cutOff.has(previous.ID)) continue;
+      // A server counts one that stands in for a lost one as well twice.
+      places.push(placement);
+      desired.Place++;
+      if (unknown.has(previous.ID)) continue;
       stops.push({ alloc: previous, clientStatus: "", description: reasons.rescheduled, followupEval: "" });
       desired.Stop++;
     }

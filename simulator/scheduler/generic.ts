@@ -1,6 +1,6 @@
 import type { Node } from "../state/cluster-types.ts";
 import type { StatusUpdate } from "../state/deployment-writes.ts";
-import { deploymentActive, hasAutoPromote, requiresPromotion } from "../state/facts.ts";
+import { deploymentActive, groupOf, hasAutoPromote, requiresPromotion } from "../state/facts.ts";
 import { newDeployment } from "../state/records.ts";
 import { scoped } from "../state/table.ts";
 import type { Allocation, AllocMetric, Deployment, Evaluation, Job, TaskGroup } from "../state/types.ts";
@@ -9,13 +9,14 @@ import { type AllocSet, setOf, type Tainted } from "./alloc-set.ts";
 import { newAllocation, stoppedAllocation } from "./allocation.ts";
 import type { SchedulerEnvironment } from "./environment.ts";
 import { allocatedResources, type Offer } from "./fit.ts";
-import { type DeploymentDraft, type GenericInput, type GroupResult, reconcileGroup, stopEverything } from "./generic-group.ts";
+import { reconcileGroup, stopEverything } from "./generic-group.ts";
+import type { DeploymentDraft, GenericInput, GroupResult } from "./group-types.ts";
 import { Metrics } from "./metrics.ts";
 import { inDatacenters, inPool, isReady } from "./node-checks.ts";
 import { noUpdates, type Placement, reasons, type SchedulePlan, type UpdateOf } from "./plan-types.ts";
 import { trackerFor } from "./reschedule.ts";
 import { type Choice, Selector } from "./select.ts";
-import { latestDeployment } from "./tainted.ts";
+import { latestDeployment, lostWhileStopping } from "./tainted.ts";
 
 /** Schedules a service or batch job: reconciles each group, then looks for places. `job` is undefined when it was purged. */
 export function scheduleGeneric(
@@ -31,6 +32,7 @@ export function scheduleGeneric(
   const sorted = sortDeployments(job, latest);
   if (job === undefined || job.Stop) return stopJob(job, existing, tainted, env.now(), sorted.updates, latest?.ID ?? "");
   const selector = new Selector(env, job);
+  for (const alloc of lostWhileStopping(existing, tainted)) selector.stop(alloc);
   const draft = draftOf(sorted.current);
   const input: GenericInput = {
     job,
@@ -161,6 +163,8 @@ class Placer {
   readonly #stopped = new Map<string, Allocation>();
   /** The deployment of this version, else the one before. */
   #latest: Deployment | undefined;
+  /** That to which the next allocation belongs, or "". */
+  #deploymentId = "";
 
   constructor(
     env: SchedulerEnvironment,
@@ -187,18 +191,15 @@ class Placer {
         this.#stopped.set(stop.alloc.ID, stoppedAllocation(stop));
         this.#selector.stop(stop.alloc);
       }
-      for (const alloc of result.attributes) {
-        this.#allocs.push(alloc);
-        this.#selector.note(alloc);
-      }
+      for (const alloc of [...result.unknown.values(), ...result.reconnected]) this.#note(alloc);
     }
     this.#latest = current ?? latest;
     // Without one of its own a version goes on under the deployment of the version before, as long as that is not closed.
     const deployment = this.#latest;
-    const deploymentId = deployment !== undefined && deploymentActive(deployment) ? deployment.ID : "";
-    for (const alloc of all.flatMap((result) => result.inplace)) {
-      this.#allocs.push(this.#inPlace(alloc, deployment?.ID ?? ""));
-      this.#selector.note(alloc);
+    this.#deploymentId = deployment !== undefined && deploymentActive(deployment) ? deployment.ID : "";
+    for (const { inplace, attributes } of all) {
+      for (const alloc of inplace) this.#note(this.#inPlace(alloc, deployment?.ID ?? ""));
+      for (const alloc of attributes) this.#note(alloc);
     }
     if (current !== undefined && !this.#draft.created && all.every((result) => result.complete) && deploymentActive(current)) {
       updates.push({ id: current.ID, status: "successful", description: "Deployment completed successfully" });
@@ -207,7 +208,7 @@ class Placer {
     // Groups that wait for nothing are named only when all of them do.
     if (wanted.length === 0) for (const group of this.#job.TaskGroups) this.#queued[group.Name] = 0;
     for (const placement of wanted) this.#queued[placement.group.Name] = (this.#queued[placement.group.Name] ?? 0) + 1;
-    for (const placement of wanted) this.#place(placement, deploymentId);
+    for (const placement of wanted) this.#place(placement);
     return {
       desired: Object.fromEntries([...this.#results].map(([name, result]) => [name, result.desired])),
       allocs: this.#allocs,
@@ -223,6 +224,12 @@ class Placer {
       escaped: this.#selector.feasibility.escaped,
       missing: [...this.#selector.missing].sort(),
     };
+  }
+
+  /** Writes something into an allocation that stays. */
+  #note(alloc: Allocation): void {
+    this.#allocs.push(alloc);
+    this.#selector.note(alloc);
   }
 
   #newDeployment(): Deployment | undefined {
@@ -251,11 +258,13 @@ class Placer {
     };
   }
 
-  #place(placement: Placement, deploymentId: string): void {
+  #place(placement: Placement): void {
     const { previous } = placement;
     const name = placement.group.Name;
     const failure = this.#failed.get(name);
-    const older = placement.downgrade ? this.#promotedVersion(placement) : undefined;
+    const older = placement.downgrade ? this.#olderVersion(placement) : undefined;
+    // What is placed next belongs to that deployment as well, whatever it is.
+    if (older !== undefined) this.#deploymentId = older.deploymentId;
     const job = older?.job ?? this.#job;
     const group = job.TaskGroups.find((one) => one.Name === name) ?? placement.group;
     if (failure !== undefined) {
@@ -269,8 +278,7 @@ class Placer {
       choice.wanted(group);
       this.#failed.set(name, choice);
       if (placement.stopPrevious && previous !== undefined) this.#selector.unstop(previous);
-      // A failed allocation that finds no new place stays as it is, to be tried again when there is room.
-      if (placement.reschedule && previous !== undefined) this.#stopped.delete(previous.ID);
+      if (placement.reschedule && previous !== undefined) this.#foundNoPlace(previous);
       return;
     }
     if (placement.stopPrevious && previous !== undefined) {
@@ -286,7 +294,7 @@ class Placer {
       node: choice.node,
       offer: choice.offer,
       metrics: choice.metrics.json(),
-      deploymentId: older?.deploymentId ?? deploymentId,
+      deploymentId: this.#deploymentId,
       canary: placement.canary && this.#latest !== undefined,
       previous: previous?.ID ?? "",
       tracker: placement.reschedule && previous !== undefined ? trackerFor(previous, this.#env.now()) : null,
@@ -318,25 +326,40 @@ class Placer {
     return node !== undefined && isReady(node) ? node : undefined;
   }
 
+  /** A failed allocation that finds no new place stays, with a note of that, to be tried again as one of this version. */
+  #foundNoPlace(previous: Allocation): void {
+    this.#stopped.delete(previous.ID);
+    const RescheduleTracker = { Events: previous.RescheduleTracker?.Events ?? null, LastReschedule: "no placement" };
+    const noted = { ...previous, Job: this.#job, RescheduleTracker };
+    const at = this.#allocs.findIndex((alloc) => alloc.ID === previous.ID);
+    if (at < 0) this.#note(noted);
+    else this.#allocs[at] = noted;
+  }
+
   /** A failed allocation that was replaced is stopped without a word: the server drops the description on the way. */
   #unexplained(previous: Allocation): void {
     const stopped = this.#stopped.get(previous.ID);
     if (stopped !== undefined) this.#stopped.set(previous.ID, { ...stopped, DesiredDescription: "" });
   }
 
-  /** The version that non-canaries run while canaries wait: of the latest promoted deployment, else the latest stable one. */
-  #promotedVersion(placement: Placement): { job: Job; deploymentId: string } | undefined {
-    const { Namespace, ID } = this.#job;
-    const deployments = this.#env.state.deployment.by("job", scoped(Namespace, ID)).sort((a, b) => b.JobVersion - a.JobVersion);
-    const versions = versionsOf(this.#env.state, Namespace, ID);
+  /**
+   * The version that non-canaries run while canaries wait: of the latest deployment that has no canary of the group waiting, else the one
+   * that is replaced, where that has no deployments. Undefined where that is no version that fits.
+   */
+  #olderVersion(placement: Placement): { readonly job: Job; readonly deploymentId: string } | undefined {
+    const { Namespace, ID, CreateIndex } = this.#job;
+    const name = placement.group.Name;
     const least = placement.previous?.Job.Version ?? 0;
-    for (const deployment of deployments) {
-      const state = deployment.TaskGroups[placement.group.Name];
-      if (state === undefined || !(state.Promoted || state.DesiredCanaries === 0)) continue;
-      const job = versions.find((version) => version.Version === deployment.JobVersion);
-      if (job !== undefined && job.Version >= least) return { job, deploymentId: deployment.ID };
-    }
-    const stable = versions.find((version) => version.Stable && version.Version >= least);
-    return stable === undefined ? undefined : { job: stable, deploymentId: "" };
+    const version = (number: number) => versionsOf(this.#env.state, Namespace, ID).find((one) => one.Version === number);
+    const deployment = this.#env.state.deployment
+      .by("job", scoped(Namespace, ID))
+      .filter((one) => one.JobCreateIndex === CreateIndex)
+      .sort((a, b) => b.JobVersion - a.JobVersion)
+      .find(({ TaskGroups: { [name]: state } }) => state !== undefined && (state.Promoted || state.DesiredCanaries === 0));
+    const replaced = version(least);
+    const undeployed = (replaced?.Update?.MaxParallel ?? 0) === 0 ? replaced : undefined;
+    const job = deployment === undefined ? undeployed : version(deployment.JobVersion);
+    const fits = job !== undefined && job.Version >= least && groupOf(job, name) !== undefined;
+    return fits ? { job, deploymentId: deployment?.ID ?? "" } : undefined;
   }
 }

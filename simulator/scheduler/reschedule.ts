@@ -1,5 +1,6 @@
-import { clientTerminal, groupOf, millis, nanos } from "../state/facts.ts";
+import { clientTerminal, deploymentActive, groupOf, millis, nanos } from "../state/facts.ts";
 import type { Allocation, Deployment, RescheduleEvent, ReschedulePolicy } from "../state/types.ts";
+import { lastUnknown, replacedWhenCutOff } from "./silence.ts";
 
 /** Failures within this many milliseconds of their time are placed at once. */
 const window = 1000;
@@ -59,37 +60,57 @@ export function nextDelay(alloc: Allocation): number {
 
 export type Rescheduling = { readonly kind: "no" } | { readonly kind: "now" } | { readonly kind: "later"; readonly at: number };
 
+/** Whether a scheduler wanted to place it again, and noted that there was no room. */
+export function foundNoPlace(alloc: Allocation): boolean {
+  const last = alloc.RescheduleTracker?.LastReschedule ?? "";
+  return last !== "" && last !== "ok";
+}
+
 /**
- * Whether a failed allocation is placed again, and when. One of a running deployment waits for the deployment's word
- * (`DesiredTransition.Reschedule`).
+ * Whether a failed allocation, or one whose node falls silent just now (`cutOff`), is placed again, and when. One of a running deployment
+ * waits for the deployment's word (`DesiredTransition.Reschedule`).
  */
 export function rescheduling(
   alloc: Allocation,
   now: number,
   evalId: string,
   deployment: Deployment | undefined,
-  active: boolean,
+  cutOff = false,
 ): Rescheduling {
   const transition = alloc.DesiredTransition;
-  if (deployment !== undefined && alloc.DeploymentID === deployment.ID && active && !transition.Reschedule) return { kind: "no" };
+  const deploying = deployment !== undefined && alloc.DeploymentID === deployment.ID && deploymentActive(deployment);
+  if (deploying && !transition.Reschedule) return { kind: "no" };
   if (transition.ForceReschedule && clientTerminal(alloc)) return { kind: "now" };
+  if (cutOff && !replacedWhenCutOff(alloc)) return { kind: "no" };
   const policy = policyOf(alloc);
-  const stoppedBatch = alloc.Job.Type === "batch" && transition.Reschedule === true;
-  const failed = alloc.ClientStatus === "failed" || alloc.ClientStatus === "lost";
-  if (alloc.DesiredStatus === "stop" || (!failed && !stoppedBatch) || policy === undefined || !policyEnabled(policy)) {
-    return { kind: "no" };
-  }
-  const failedAt = lastEventTime(alloc);
+  if (policy === undefined) return { kind: "no" };
+  const failedAt = cutOff ? now : failureTime(alloc, evalId);
+  if (failedAt === undefined) return { kind: "no" };
   const delay = nextDelay(alloc);
-  const events = alloc.RescheduleTracker?.Events ?? [];
-  const eligible =
-    policy.Unlimited ||
-    events.length === 0 ||
-    (attempted(events, policy, failedAt) < policy.Attempts && nanos(delay) < policy.Interval);
-  if (!eligible) return { kind: "no" };
+  if (!hasTriesLeft(alloc, policy, failedAt, delay)) return { kind: "no" };
   const at = failedAt + delay;
   if (alloc.FollowupEvalID === evalId || at - now <= window) return { kind: "now" };
   return alloc.FollowupEvalID === "" ? { kind: "later", at } : { kind: "no" };
+}
+
+/** From when on the delay counts; undefined for what has not failed, or is not tried again. */
+function failureTime(alloc: Allocation, evalId: string): number | undefined {
+  if (alloc.ClientStatus === "unknown" && alloc.FollowupEvalID === evalId) return lastUnknown(alloc) ?? 0;
+  const stoppedBatch = alloc.Job.Type === "batch" && alloc.DesiredTransition.Reschedule === true;
+  const failed = alloc.ClientStatus === "failed" || alloc.ClientStatus === "lost";
+  const over = alloc.DesiredStatus === "stop" && !foundNoPlace(alloc);
+  return over || (!failed && !stoppedBatch) || !policyEnabled(policyOf(alloc)) ? undefined : lastEventTime(alloc);
+}
+
+/**
+ * Whether the number of tries allows another one. A server takes an allocation whose first try found no place, so that it is said to have
+ * been tried without a list of tries, for one that has none left.
+ */
+function hasTriesLeft(alloc: Allocation, policy: ReschedulePolicy, failedAt: number, delay: number): boolean {
+  const tracker = alloc.RescheduleTracker;
+  if (policy.Attempts > 0 && tracker !== null && tracker.Events !== null)
+    return attempted(tracker.Events, policy, failedAt) < policy.Attempts && nanos(delay) < policy.Interval;
+  return policy.Unlimited || (policy.Attempts > 0 && tracker === null);
 }
 
 /** The history that a replacement carries on: events within the interval, or the last five without a limit of attempts. */
@@ -98,8 +119,8 @@ export function trackerFor(previous: Allocation, now: number): Allocation["Resch
   const old = previous.RescheduleTracker?.Events ?? [];
   const kept =
     policy !== undefined && policy.Attempts > 0
-      ? old.filter((event) => nanos(now) - event.RescheduleTime <= policy.Interval)
-      : old.slice(-4);
+      ? old.filter((event) => policy.Interval > 0 && nanos(now) - event.RescheduleTime <= policy.Interval)
+      : old.slice(-5);
   const event: RescheduleEvent = {
     RescheduleTime: nanos(now),
     PrevAllocID: previous.ID,

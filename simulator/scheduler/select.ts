@@ -8,7 +8,8 @@ import { Feasibility } from "./feasibility.ts";
 import { holdsTwice, type NodeLoad, type Offer, portKey, tryFit, usageOf } from "./fit.ts";
 import { Metrics } from "./metrics.ts";
 import { inDatacenters, inPool, isReady, missingCsiVolumes } from "./node-checks.ts";
-import { type GroupAllocations, SpreadScore } from "./spread-score.ts";
+import { type PlacedAllocations, usedValues } from "./property-use.ts";
+import { SpreadScore } from "./spread-score.ts";
 
 export interface Choice {
   readonly node: Node;
@@ -140,7 +141,7 @@ export class Selector {
   }
 
   /** Allocations whose places count for properties of nodes. */
-  #properties(fits: (alloc: Allocation) => boolean): GroupAllocations {
+  #properties(fits: (alloc: Allocation) => boolean): PlacedAllocations {
     const ofJob = this.#ofJob().filter(fits);
     return {
       existing: ofJob.filter((alloc) => !terminal(alloc)),
@@ -172,9 +173,7 @@ export class Selector {
           if (this.#siblings().some((alloc) => alloc.NodeID === node.ID && here(alloc))) return "distinct_hosts";
         }
         if (constraint.Operand === "distinct_property") {
-          const { existing, stopping, proposed } = this.#properties(here);
-          const kept = existing.filter((alloc) => !stopping.includes(alloc));
-          const taken = this.#propertyTaken(node, constraint, [...kept, ...proposed]);
+          const taken = this.#propertyTaken(node, constraint, this.#properties(here));
           if (taken !== undefined) return taken;
         }
       }
@@ -182,14 +181,11 @@ export class Selector {
     return undefined;
   }
 
-  #propertyTaken(node: Node, constraint: Constraint, siblings: readonly Allocation[]): string | undefined {
+  #propertyTaken(node: Node, constraint: Constraint, allocs: PlacedAllocations): string | undefined {
     const value = resolveTarget(constraint.LTarget, node);
     if (value === undefined) return `missing property "${constraint.LTarget}"`;
     const limit = constraint.RTarget === "" ? 1 : Number(constraint.RTarget);
-    const used = siblings.filter((alloc) => {
-      const other = this.#env.state.nodes.get(alloc.NodeID);
-      return other !== undefined && resolveTarget(constraint.LTarget, other) === value;
-    }).length;
+    const used = usedValues(constraint.LTarget, allocs, (id) => this.#env.state.nodes.get(id)).get(value) ?? 0;
     return used >= limit ? `distinct_property: ${constraint.LTarget}=${value} used by ${used} allocs` : undefined;
   }
 

@@ -1,13 +1,7 @@
 import type { Node } from "../state/cluster-types.ts";
-import type { Allocation, Job, Spread, TaskGroup } from "../state/types.ts";
+import type { Job, Spread, TaskGroup } from "../state/types.ts";
 import { resolveTarget } from "./constraints.ts";
-
-/** The allocations of a group: those that are there, those that this evaluation stops, and those that it places. */
-export interface GroupAllocations {
-  readonly existing: readonly Allocation[];
-  readonly stopping: readonly Allocation[];
-  readonly proposed: readonly Allocation[];
-}
+import { type PlacedAllocations, usedValues } from "./property-use.ts";
 
 /** How much better a node is for an even, or the wanted, spread of a group over values of attributes (nomad-api §17). */
 export class SpreadScore {
@@ -23,7 +17,7 @@ export class SpreadScore {
     this.#node = node;
   }
 
-  of(node: Node, group: TaskGroup, allocs: () => GroupAllocations): number {
+  of(node: Node, group: TaskGroup, allocs: () => PlacedAllocations): number {
     const spreads = [...(this.#job.Spreads ?? []), ...(group.Spreads ?? [])];
     if (spreads.length === 0) return 0;
     if (!this.#weighed.has(group.Name)) {
@@ -34,13 +28,13 @@ export class SpreadScore {
     return spreads.reduce((sum, spread) => sum + this.#one(node, group, spread, found), 0);
   }
 
-  #one(node: Node, group: TaskGroup, spread: Spread, allocs: GroupAllocations): number {
+  #one(node: Node, group: TaskGroup, spread: Spread, allocs: PlacedAllocations): number {
     const value = resolveTarget(spread.Attribute, node);
     if (value === undefined) return -1;
     const targets = spread.SpreadTarget ?? [];
     const known = new Set(targets.map((target) => target.Value));
     const name = (one: string) => (known.size === 0 || known.has(one) ? one : "*");
-    const used = this.#used(spread.Attribute, name, allocs);
+    const used = usedValues(spread.Attribute, allocs, this.#node, name);
     if (targets.length === 0) return evenly(used, value);
     const wanted = new Map(targets.map((target) => [target.Value, (target.Percent / 100) * group.Count]));
     const stated = [...wanted.values()].reduce((sum, count) => sum + count, 0);
@@ -51,30 +45,6 @@ export class SpreadScore {
     const boost = ((count - ((used.get(name(value)) ?? 0) + 1)) / count) * (spread.Weight / this.#weights);
     this.#lowest = Math.min(this.#lowest, boost);
     return boost;
-  }
-
-  #used(attribute: string, name: (value: string) => string, allocs: GroupAllocations): Map<string, number> {
-    const counted = (list: readonly Allocation[]) => {
-      const counts = new Map<string, number>();
-      for (const { NodeID } of list) {
-        const node = this.#node(NodeID);
-        const value = node === undefined ? undefined : resolveTarget(attribute, node);
-        if (value !== undefined) counts.set(name(value), (counts.get(name(value)) ?? 0) + 1);
-      }
-      return counts;
-    };
-    const [proposed, cleared] = [counted(allocs.proposed), counted(allocs.stopping)];
-    for (const value of proposed.keys()) {
-      const current = cleared.get(value) ?? 0;
-      if (current > 1) cleared.set(value, current - 1);
-    }
-    const used = counted(allocs.existing);
-    for (const [value, count] of proposed) used.set(value, (used.get(value) ?? 0) + count);
-    for (const [value, count] of cleared) {
-      const current = used.get(value);
-      if (current !== undefined) used.set(value, Math.max(0, current - count));
-    }
-    return used;
   }
 }
 

@@ -1,8 +1,8 @@
 import { serverTerminal } from "../state/facts.ts";
 import type { Allocation, TaskGroup } from "../state/types.ts";
-import { type AllocSet, difference } from "./alloc-set.ts";
+import { type AllocSet, difference, setOf } from "./alloc-set.ts";
 import { indexOfName, NameIndex } from "./names.ts";
-import { reasons, type Stop, stopAll } from "./plan-types.ts";
+import { reasons, type Stop } from "./plan-types.ts";
 
 export interface SurplusInput {
   readonly group: TaskGroup;
@@ -10,7 +10,8 @@ export interface SurplusInput {
   readonly untainted: AllocSet;
   /** Allocations that need not move because they are stopped are taken out of it. */
   readonly migrate: AllocSet;
-  readonly lost: AllocSet;
+  /** How lost ones are stopped. */
+  readonly lostStops: readonly Stop[];
   readonly canaries: AllocSet;
   readonly canarying: boolean;
 }
@@ -20,8 +21,8 @@ export interface SurplusInput {
  * have to move, and those with the highest numbers.
  */
 export function surplus(input: SurplusInput): { stops: Stop[]; ids: AllocSet; count: number } {
-  const stops = stopAll(input.lost, reasons.lost, "lost");
-  const ids: AllocSet = new Map(input.lost);
+  const stops = [...input.lostStops];
+  const ids: AllocSet = setOf(stops.map(({ alloc }) => alloc));
   const all = input.canarying ? difference(input.untainted, input.canaries) : input.untainted;
   let remove = input.migrate.size - input.group.Count;
   for (const alloc of all.values()) if (alloc.ClientStatus !== "unknown") remove++;

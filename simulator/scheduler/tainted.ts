@@ -1,4 +1,5 @@
 import type { Node } from "../state/cluster-types.ts";
+import { serverTerminal } from "../state/facts.ts";
 import type { State } from "../state/state.ts";
 import { scoped } from "../state/table.ts";
 import type { Allocation, Deployment } from "../state/types.ts";
@@ -15,6 +16,15 @@ export function taintedNodes(state: State, allocs: readonly Allocation[]): Taint
     }
   }
   return tainted;
+}
+
+/** Told to stop, but their node died before it could say so. */
+export function lostWhileStopping(allocs: readonly Allocation[], tainted: Tainted): Allocation[] {
+  return allocs.filter((alloc) => {
+    const node = tainted.get(alloc.NodeID);
+    const dead = tainted.has(alloc.NodeID) && (node === undefined || node.Status === "down");
+    return dead && serverTerminal(alloc) && (alloc.ClientStatus === "running" || alloc.ClientStatus === "pending");
+  });
 }
 
 /** The deployment that was made last. */

@@ -4,7 +4,7 @@ import { setJobStatus } from "./job-status.ts";
 import type { Tx } from "./state.ts";
 import { summarizeAlloc } from "./summary.ts";
 import { scoped } from "./table.ts";
-import type { Allocation, Deployment, DeploymentState } from "./types.ts";
+import type { Allocation, Deployment, DeploymentState, DesiredTransition } from "./types.ts";
 
 /** What a scheduler decided, ready to be written in one raft entry. */
 export interface PlanWrite {
@@ -97,6 +97,18 @@ function merged(tx: Tx, alloc: Allocation, old: Allocation): Allocation {
   };
 }
 
+/** Writes what becomes of an allocation, by the wish of a person or of the server. */
+export function wish(tx: Tx, alloc: Allocation, wished: DesiredTransition): void {
+  const DesiredTransition = { ...alloc.DesiredTransition, ...wished };
+  tx.put("allocs", { ...copied(alloc), DesiredTransition, ModifyIndex: tx.index, AllocModifyIndex: tx.index });
+}
+
+/** A server that copies an allocation makes an empty list of tries of none, which its scheduler tells apart. */
+function copied(alloc: Allocation): Allocation {
+  const tracker = alloc.RescheduleTracker;
+  return tracker === null || tracker.Events !== null ? alloc : { ...alloc, RescheduleTracker: { ...tracker, Events: [] } };
+}
+
 /** What a client reports about one of its allocations. */
 export interface ClientUpdate {
   readonly id: string;
@@ -121,7 +133,7 @@ export function applyClientUpdate(tx: Tx, update: ClientUpdate, now: number): vo
           ModifyIndex: tx.index,
         };
   const next: Allocation = {
-    ...old,
+    ...copied(old),
     ClientStatus: update.clientStatus,
     ClientDescription: update.clientDescription,
     TaskStates: update.taskStates,

@@ -225,7 +225,9 @@ export interface AllocMetric {
   readonly Scores: null;
   readonly AllocationTime: number;
   readonly CoalescedFailures: number;
-  readonly ScoreMetaData: readonly unknown[] | null;
+  readonly ScoreMetaData:
+    | readonly { readonly NodeID: string; readonly Scores: Readonly<Record<string, number>>; readonly NormScore: number }[]
+    | null;
 }
 
 export interface Evaluation {
@@ -341,7 +343,7 @@ export interface Allocation {
   readonly NextAllocation: string;
   readonly DeploymentID: string;
   readonly DeploymentStatus: AllocDeploymentStatus | null;
-  readonly RescheduleTracker: { readonly Events: readonly RescheduleEvent[]; readonly LastReschedule?: string } | null;
+  readonly RescheduleTracker: { readonly Events: readonly RescheduleEvent[] | null; readonly LastReschedule?: string } | null;
   readonly FollowupEvalID: string;
   readonly PreemptedAllocations: readonly string[] | null;
   readonly PreemptedByAllocation: string;
