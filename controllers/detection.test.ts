@@ -139,6 +139,16 @@ describe("D30: a batch job that is done", () => {
   });
 });
 
+it("a Nomad that lost everything gets its jobs again, though its index is lower than all that was told before", async () => {
+  const world = await startWorld({}, { "web.hcl": service("web") });
+  const before = await latest(world);
+  world.nomad.becomeEmpty();
+  await world.clock.advance(3_000);
+  expect((await latest(world)).id).not.toBe(before.id);
+  expect(await latest(world)).toMatchObject({ state: "completed" });
+  expect(world.nomad.live(key("web"))).toBeDefined();
+});
+
 it("a job stopped by hand is drift; auto starts it again (operator §8.8)", async () => {
   const world = await startWorld({}, { "web.hcl": service("web") });
   world.nomad.stop(key("web"));

@@ -1,6 +1,9 @@
 import type { JobKey } from "../model/job-key.ts";
 import { jobKey, splitJobKey } from "../model/job-key.ts";
 import type { JobStub } from "../model/nomad.ts";
+import type { NomadSignal } from "./ports.ts";
+
+type ListedJobs = Omit<Extract<NomadSignal, { readonly kind: "listed" }>, "kind">;
 
 /**
  * What the watch told about live jobs: the JobModifyIndex of each. Not a cache of jobs, only the answer to "did it change since
@@ -14,25 +17,25 @@ export class LiveIndex {
   private readonly newer = new Map<JobKey, { readonly index: number; readonly at: number }>();
   private readonly doubtful = new Set<JobKey>();
   private readonly listedTimes = new Map<string, number>();
-  private readonly listIndexes = new Map<string, number>();
 
   /**
-   * A full list was read at raft index `listIndex`: returns the keys whose index is another than before, those that vanished included.
-   * An event later than the list stays true; after a server was restored from a snapshot the index goes back, and nothing does (nomad-api §17).
+   * A full list was read: returns the keys whose index is another than before, those that vanished included.
+   * An event later than the list stays true. After Nomad's index went back nothing does: every key is doubtful, since another
+   * past may have another job at the same index (nomad-api §17).
    */
-  listed(namespace: string, jobs: readonly JobStub[], at: number, listIndex: number): JobKey[] {
+  listed({ namespace, jobs, index: listIndex, wentBack }: ListedJobs, at: number): JobKey[] {
     const before = this.byNamespace.get(namespace) ?? new Map<JobKey, JobStub>();
     const after = new Map(jobs.map((stub) => [jobKey(stub.Namespace, stub.ID), stub]));
     const told = [...this.newer.keys()].filter((key) => splitJobKey(key).namespace === namespace);
     const keys = new Set([...before.keys(), ...after.keys(), ...told]);
     const indexes = new Map([...keys].map((key) => [key, this.index(key)]));
-    const wentBack = listIndex < (this.listIndexes.get(namespace) ?? 0);
     for (const key of told) if (wentBack || (this.newer.get(key)?.at ?? 0) <= listIndex) this.newer.delete(key);
     for (const key of [...this.doubtful]) if (splitJobKey(key).namespace === namespace) this.doubtful.delete(key);
     this.byNamespace.set(namespace, after);
     this.listedTimes.set(namespace, at);
-    this.listIndexes.set(namespace, listIndex);
-    return [...keys].filter((key) => indexes.get(key) !== this.index(key));
+    if (!wentBack) return [...keys].filter((key) => indexes.get(key) !== this.index(key));
+    for (const key of after.keys()) this.doubt(key);
+    return [...keys];
   }
 
   /** An event or an answer told the job's index; 0: it is gone. `toldAt`: raft index of the telling. `true` when it is news. */

@@ -137,7 +137,7 @@ class Run {
 
   private onSignal(signal: NomadSignal): void {
     if (signal.kind === "listed") {
-      const changed = this.parts.live.listed(signal.namespace, signal.jobs, this.deps.clock.now(), signal.index);
+      const changed = this.parts.live.listed(signal, this.deps.clock.now());
       for (const key of changed) this.wakeIfOurs(key);
       this.parts.loops.orphans.add("all", { afterMs: orphansAfterMs });
       // Nomad answers: what it could not parse before need not wait any longer.

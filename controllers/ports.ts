@@ -107,7 +107,14 @@ export type NomadSignal =
       readonly parentId?: string;
     }
   /** A list was read: after every (re)connect and every `resync_interval` (design D21). */
-  | { readonly kind: "listed"; readonly namespace: string; readonly jobs: readonly JobStub[]; readonly index: number };
+  | {
+      readonly kind: "listed";
+      readonly namespace: string;
+      readonly jobs: readonly JobStub[];
+      readonly index: number;
+      /** Nomad's index is lower than what was told before the list was asked for: nothing that was told is true any more. */
+      readonly wentBack: boolean;
+    };
 
 export interface NomadWatchPort {
   /** Runs until the signal aborts; reconnects by itself. `onSignal` must not throw. */

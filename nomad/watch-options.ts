@@ -8,7 +8,14 @@ import type { JobSignal } from "./events.ts";
 /** What a watch tells: "look at this", never "this is so" (design D21). Same shape as the controllers' `NomadSignal`. */
 export type WatchSignal =
   | JobSignal
-  | { readonly kind: "listed"; readonly namespace: string; readonly jobs: readonly JobStub[]; readonly index: number };
+  | {
+      readonly kind: "listed";
+      readonly namespace: string;
+      readonly jobs: readonly JobStub[];
+      readonly index: number;
+      /** Lower than a list or an event before: a restored snapshot or another cluster (nomad-api §17). */
+      readonly wentBack: boolean;
+    };
 
 /** Whether the stream of a namespace is open, for readiness and metrics. */
 export interface WatchState {

@@ -215,8 +215,9 @@ class WatchSession {
     const { index, jobs } = await client.listJobs(this.#namespace, { signal: this.#stopLists.signal });
     if (this.#over !== undefined) return;
     memory.listedAt = clock.now();
-    this.#onSignal({ kind: "listed", namespace: this.#namespace, jobs, index });
-    if (index < known) {
+    const wentBack = index < known;
+    this.#onSignal({ kind: "listed", namespace: this.#namespace, jobs, index, wentBack });
+    if (wentBack) {
       this.#startOver(known, index);
       return;
     }

@@ -239,6 +239,7 @@ describe("an index that went back", () => {
     play.streams[2]?.write(jobEvent(41, "after"));
     await until(() => play.signalsOf("job").length === 2);
     expect(play.signalsOf("job")[1]).toMatchObject({ key: "default/after", index: 41 });
+    expect(play.signalsOf("listed").map((signal) => signal.kind === "listed" && signal.wentBack)).toEqual([false, true, false]);
   });
 
   it("is not taken from events of other topics, whose indexes a job list need not reach", async () => {

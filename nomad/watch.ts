@@ -75,9 +75,13 @@ async function pollOnce(
   const { client, clock, log, pollIntervalMs } = settings;
   if (clock.now() - memory.listedAt < pollIntervalMs) return;
   try {
+    const known = memory.highestIndex;
     const { index, jobs } = await client.listJobs(namespace, { signal: abort });
     memory.listedAt = clock.now();
-    onSignal({ kind: "listed", namespace, jobs, index });
+    const wentBack = index < known;
+    onSignal({ kind: "listed", namespace, jobs, index, wentBack });
+    memory.highestIndex = index;
+    if (wentBack) memory.resumeIndex = undefined;
   } catch (error) {
     log.debug("cannot list jobs", { namespace, error: messageOf(error) });
   }

@@ -186,12 +186,26 @@ export class FakeNomad implements NomadPort, NomadWatchPort {
 
   /** What a watch tells after it connected anew. */
   relist(namespace: string): void {
-    this.watchers.get(namespace)?.({ kind: "listed", namespace, jobs: this.stubs(namespace), index: this.index });
+    this.watchers.get(namespace)?.({
+      kind: "listed",
+      namespace,
+      jobs: this.stubs(namespace),
+      index: this.index,
+      wentBack: false,
+    });
+  }
+
+  /** Another, empty cluster answers at the same address from now on, and the watch finds out. */
+  becomeEmpty(): void {
+    this.jobs.clear();
+    this.index = 1;
+    for (const [namespace, onSignal] of this.watchers)
+      onSignal({ kind: "listed", namespace, jobs: [], index: 1, wentBack: true });
   }
 
   async watch(namespace: string, onSignal: (signal: NomadSignal) => void, abort: AbortSignal): Promise<void> {
     this.watchers.set(namespace, onSignal);
-    onSignal({ kind: "listed", namespace, jobs: this.stubs(namespace), index: this.index });
+    onSignal({ kind: "listed", namespace, jobs: this.stubs(namespace), index: this.index, wentBack: false });
     await new Promise<void>((resolve) => abort.addEventListener("abort", () => resolve(), { once: true }));
     this.watchers.delete(namespace);
   }

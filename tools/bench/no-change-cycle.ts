@@ -43,7 +43,7 @@ export async function benchNoChangeCycle(jobs: number): Promise<CycleFigure> {
   const live = new LiveIndex();
   const cycle = async (): Promise<void> => {
     const list = await client.listJobs("default", { meta: true });
-    live.listed("default", list.jobs, systemClock.now(), list.index);
+    live.listed({ namespace: "default", jobs: list.jobs, index: list.index, wentBack: false }, systemClock.now());
   };
   try {
     for (let index = 0; index < jobs; index += 1) {

@@ -19,6 +19,8 @@ interface Stream {
   /** Index of the list that was read first; earlier events stand in it. */
   listIndex: number | undefined;
   broken: (() => void) | undefined;
+  /** Highest index that this watch, not only this stream, was told of a job or a list. */
+  highest: number;
   /** Begins to deliver what has come since. Unknown until the first list. */
   wake: (() => void) | undefined;
 }
@@ -73,6 +75,7 @@ export class SimulatedWatch {
         delivering: false,
         listIndex: undefined,
         broken: undefined,
+        highest: current?.highest ?? 0,
         wake: undefined,
       };
       current = stream;
@@ -103,8 +106,11 @@ export class SimulatedWatch {
   private async list(stream: Stream, onSignal: (signal: NomadSignal) => void): Promise<"listed" | "failed"> {
     try {
       const { namespace } = stream;
+      const known = stream.highest;
       const { index, jobs } = await this.gate.call("nomad", "listJobs", [namespace], () => this.nomad.listJobs(namespace));
-      onSignal({ kind: "listed", namespace, jobs, index });
+      const wentBack = index < known;
+      stream.highest = wentBack ? index : Math.max(stream.highest, index);
+      onSignal({ kind: "listed", namespace, jobs, index, wentBack });
       stream.listIndex ??= index;
       this.deliver(stream, onSignal);
       return "listed";
@@ -118,7 +124,10 @@ export class SimulatedWatch {
     const send = (): void => {
       const batch = stream.buffer.splice(0);
       const first = stream.listIndex ?? 0;
-      for (const signal of batch) if (signal.topic !== "Job" || signal.index > first) onSignal(signal);
+      for (const signal of batch) {
+        if (signal.topic === "Job") stream.highest = Math.max(stream.highest, signal.index);
+        if (signal.topic !== "Job" || signal.index > first) onSignal(signal);
+      }
     };
     const next = (): void => {
       if (stream.buffer.length === 0) {
