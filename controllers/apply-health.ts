@@ -23,15 +23,18 @@ export async function readHealth(deployment: Deployment, spec: JobSpec, deps: Ap
   const rollout = rolloutOf(nomadDeployments, appliedIndex);
   const enough = runsNothing(spec) || (rollout?.Status === "successful" && everyGroupIsWanted(rollout));
   const { allocations, evaluations } = enough ? nothingMore : await readPlacement(key, deps);
-  if (!enough && rollout === undefined && expectsRollout(spec) && !isEvaluated(evaluations, appliedIndex)) {
-    return { health: { state: "waiting", message: "Nomad has not evaluated the new version yet" }, deployment };
-  }
+  const unevaluated = !enough && rollout === undefined && expectsRollout(spec) && !isEvaluated(evaluations, appliedIndex);
+  if (unevaluated && deps.live.index(key) === appliedIndex) return { health: notEvaluated, deployment };
   const live = await liveJob(key, deployment, spec, rollout, deps);
+  // A job that was changed or removed meanwhile is never evaluated at our index: that is judged, not waited for.
+  if (unevaluated && live?.JobModifyIndex === appliedIndex && live.Stop !== true) return { health: notEvaluated, deployment };
   const health = judgeHealth({ appliedIndex, mode: deployment.mode, live, nomadDeployments, allocations, evaluations });
   const promoted =
     live !== undefined && rollout !== undefined && isUnnoticedPromotion(deployment, rollout) && isPromoted(rollout, live);
   return { health, deployment: promoted ? await deps.store.recordPromoted(deployment.id, deployment.version) : deployment };
 }
+
+const notEvaluated: Health = { state: "waiting", message: "Nomad has not evaluated the new version yet" };
 
 const nothingMore: { readonly allocations: readonly AllocationStub[]; readonly evaluations: readonly Evaluation[] } = {
   allocations: [],

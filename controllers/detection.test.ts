@@ -149,6 +149,23 @@ it("a Nomad that lost everything gets its jobs again, though its index is lower 
   expect(world.nomad.live(key("web"))).toBeDefined();
 });
 
+it("a deployment whose job went with everything that Nomad had fails at once, and the job is deployed anew", async () => {
+  const world = await startWorld({}, { "web.hcl": service("web") });
+  world.nomad.fate = "pending";
+  await world.commit({ "web.hcl": service("web", { image: "web:2" }) });
+  const lost = await latest(world);
+  expect(lost).toMatchObject({ state: "applying" });
+  world.nomad.fate = "healthy";
+  world.nomad.becomeEmpty();
+  await world.clock.advance(5_000);
+  expect(await world.store.deployment(lost.id)).toMatchObject({
+    state: "failed",
+    error: expect.stringContaining("now it is gone"),
+  });
+  expect(await latest(world)).toMatchObject({ state: "completed" });
+  expect(world.nomad.live(key("web"))).toBeDefined();
+});
+
 it("a job stopped by hand is drift; auto starts it again (operator §8.8)", async () => {
   const world = await startWorld({}, { "web.hcl": service("web") });
   world.nomad.stop(key("web"));

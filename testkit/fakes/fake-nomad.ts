@@ -198,6 +198,7 @@ export class FakeNomad implements NomadPort, NomadWatchPort {
   /** Another, empty cluster answers at the same address from now on, and the watch finds out. */
   becomeEmpty(): void {
     this.jobs.clear();
+    for (const rows of [this.deployments, this.allocations, this.evaluations]) rows.length = 0;
     this.index = 1;
     for (const [namespace, onSignal] of this.watchers)
       onSignal({ kind: "listed", namespace, jobs: [], index: 1, wentBack: true });
