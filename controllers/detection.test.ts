@@ -149,7 +149,7 @@ it("a Nomad that lost everything gets its jobs again, though its index is lower 
   expect(world.nomad.live(key("web"))).toBeDefined();
 });
 
-it("a deployment whose job went with everything that Nomad had fails at once, and the job is deployed anew", async () => {
+it("a deployment whose job went with everything that Nomad had fails at once, and blocks like any that was registered (O§11.1)", async () => {
   const world = await startWorld({}, { "web.hcl": service("web") });
   world.nomad.fate = "pending";
   await world.commit({ "web.hcl": service("web", { image: "web:2" }) });
@@ -162,8 +162,7 @@ it("a deployment whose job went with everything that Nomad had fails at once, an
     state: "failed",
     error: expect.stringContaining("now it is gone"),
   });
-  expect(await latest(world)).toMatchObject({ state: "completed" });
-  expect(world.nomad.live(key("web"))).toBeDefined();
+  expect(await world.operator.explain(key("web"))).toMatchObject({ verdict: "blocked_applied" });
 });
 
 it("a job stopped by hand is drift; auto starts it again (operator §8.8)", async () => {
