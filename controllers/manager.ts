@@ -1,8 +1,8 @@
 /**
  * Builds the operator from its ports, starts it, and stops it. The only file that knows all controllers.
  *
- * Start order: resume what the store holds (a crash is nothing special), then git, then the watch; a pass that needs a list or a
- * snapshot not yet read waits for it by itself. Stop order is `stopSteps`.
+ * Start order: git and the watch. What the store holds goes on as soon as the first list of its namespace shows that the database is no
+ * older copy (a crash is nothing special); a pass that needs a list or a snapshot not yet read waits for it by itself.
  */
 import { toInstant } from "../model/clock.ts";
 import type { Actor } from "../model/deployment.ts";
@@ -20,13 +20,16 @@ import { Queries } from "./queries.ts";
 import { retry } from "./retry.ts";
 import { priorities } from "./wakes.ts";
 
+/** After a look at the unfinished deployments that failed, ms. */
+const resumeAgainMs = 2_000;
+
 /** Builds the operator; nothing runs before `start`. */
 export function createOperator(deps: OperatorDeps): Operator {
   const parts = buildParts(deps);
   const queries = new Queries(deps, parts);
   const run = new Run(deps, parts);
   return {
-    start: () => run.start(),
+    start: async () => run.start(),
     stop: (graceMs) => run.stop(graceMs),
     fetch: (repository, accept, afterMs) => run.fetch(repository, accept, afterMs),
     setMode: (mode) => run.setMode(mode),
@@ -68,11 +71,11 @@ class Run {
     this.deps = deps;
     this.parts = parts;
     parts.onProven.do = (namespace) => this.onProven(namespace);
+    parts.onTimer["resume"] = () => this.resumeLater();
   }
 
-  async start(): Promise<void> {
+  start(): void {
     this.parts.startedAt.value = toInstant(this.deps.clock.now());
-    await this.resume();
     for (const { name } of this.deps.settings.repositories) this.parts.loops.source.add(name);
     for (const namespace of this.deps.settings.namespaces) {
       const watch = this.deps.watch.watch(namespace, (signal) => this.onSignal(signal), this.abort.signal);
@@ -127,8 +130,11 @@ class Run {
     this.resumeLater();
   }
 
+  /** Goes on with everything unfinished; when that cannot be looked up now it is tried again, since no event may come for it. */
   private resumeLater(): void {
     this.resume().catch((error: unknown) => {
+      if (this.abort.signal.aborted) return;
+      this.parts.timers.set("resume", this.deps.clock.now() + resumeAgainMs);
       this.deps.log.error("unfinished deployments could not be looked up", {
         error: error instanceof Error ? error.message : String(error),
       });

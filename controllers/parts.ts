@@ -77,8 +77,10 @@ export function buildParts(deps: OperatorDeps): Parts {
   const orphans = new OrphanController({ store, nomad, desired, live, namespaces: settings.namespaces });
   const onChange = async (keys: readonly JobKey[]): Promise<void> => {
     for (const key of keys) wakes.job(key);
-    // A waiting deployment whose job left git while nops was away belongs to no key that changed.
-    for (const active of await store.activeDeployments()) if (isWaiting(active.state)) wakes.job(keyOf(active));
+    // A waiting deployment whose job left git while nops was away belongs to no key that changed. Before a namespace is proven nothing
+    // can be done about it, and the proof looks at all of them.
+    if (settings.namespaces.some(isProven))
+      for (const active of await store.activeDeployments()) if (isWaiting(active.state)) wakes.job(keyOf(active));
     loops.orphans.add("all", { afterMs: orphansAfterMs });
   };
   const source = new SourceController({ git: deps.git, nomad, store, clock, redactor, settings, desired, onChange });

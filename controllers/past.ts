@@ -69,18 +69,18 @@ export class Past {
   }
 
   private async problemOf(namespace: string, stubs: readonly JobStub[]): Promise<string | undefined> {
-    const accepted = Date.parse((await this.deps.store.restoreAcceptedAt()) ?? "") || 0;
     const live = new Map(stubs.map((stub) => [stub.ID, stub.JobModifyIndex] as const));
     for (const record of await this.deps.store.jobsOnRecord(namespace)) {
       if ((live.get(splitJobKey(record.key).jobId) ?? 0) <= record.seenIndex) continue;
-      const problem = await this.unknownVersion(record, accepted);
+      const problem = await this.unknownVersion(record);
       if (problem !== undefined) return problem;
     }
     return undefined;
   }
 
   /** Somebody registered the job since. If it was a deployment that the database does not know to have got so far, it forgot. */
-  private async unknownVersion({ key, newestDeployment, seenIndex }: JobOnRecord, accepted: number): Promise<string | undefined> {
+  private async unknownVersion({ key, newestDeployment, seenIndex }: JobOnRecord): Promise<string | undefined> {
+    const accepted = Date.parse((await this.deps.store.restoreAcceptedAt()) ?? "") || 0;
     for (const { Version, JobModifyIndex } of await this.deps.nomad.jobVersions(key)) {
       if (JobModifyIndex <= seenIndex) continue;
       const id = deploymentIn(await this.deps.nomad.readSubmission(key, Version));

@@ -203,15 +203,17 @@ export interface PastPort {
 
 /** Source's own records. */
 export interface SourcePort {
-  /** Keys that each file of the repository last declared. `certain: false` when a broken file's keys are not known. */
-  jobFiles(repository: string): Promise<readonly { readonly file: string; readonly keys: readonly JobKey[] }[]>;
+  /** Keys that each file of the repository last declared, and the last good commit, for which they were stored. */
+  jobFiles(repository: string): Promise<{
+    readonly commit: string | undefined;
+    readonly files: readonly { readonly file: string; readonly keys: readonly JobKey[] }[];
+  }>;
   /** Replaces them and the last good commit in one transaction. */
   saveJobFiles(
     repository: string,
     commitSha: string,
     files: readonly { readonly file: string; readonly keys: readonly JobKey[] }[],
   ): Promise<void>;
-  lastGoodCommit(repository: string): Promise<string | undefined>;
   /** A person's word that this commit may remove more than half of the jobs (design D32), with its event. */
   acceptRemovals(repository: string, commitSha: string, actor: Actor): Promise<void>;
   /** The commit whose removals a person accepted last. */

@@ -62,6 +62,38 @@ describe("recovery", () => {
     expect(await world.operator.approve(id, hash, undefined, ann)).toMatchObject({ state: "applying" });
   });
 
+  it("when what is unfinished cannot be looked up after the start it is looked up again", async () => {
+    const world = await startWorld();
+    dieAt(world, "before", "plan default/migrate-");
+    await world.commit(hooked);
+    const { activeDeployments } = world.store;
+    let failures = 0;
+    Object.assign(world.store, {
+      activeDeployments: () => (failures++ === 0 ? Promise.reject(new Error("disk I/O error")) : activeDeployments()),
+    });
+    await reborn(world);
+    expect(failures).toBeGreaterThan(1);
+    expect(await latest(world)).toMatchObject({ state: "completed" });
+  });
+
+  it("writes nothing about the files of a commit that is on record", async () => {
+    const world = await startWorld({}, { "web.hcl": web() });
+    const { saveJobFiles } = world.store;
+    const saved: string[] = [];
+    Object.assign(world.store, {
+      saveJobFiles: (repository: string, sha: string, files: []) => {
+        saved.push(sha);
+        return saveJobFiles(repository, sha, files);
+      },
+    });
+    await reborn(world);
+    expect(saved).toEqual([]);
+    await world.commit({ "web.hcl": web("web:2") });
+    expect(saved).toHaveLength(1);
+    await world.commit({ "web.hcl": web("web:2"), "api.hcl": service("api", {}) });
+    expect(saved).toHaveLength(2);
+  });
+
   it("pre_hook without a run: registers the revision and dispatches", async () => {
     const world = await startWorld();
     dieAt(world, "before", "plan default/migrate-");

@@ -40,6 +40,8 @@ interface State {
   /** SHA whose content is in the index; differs from `snapshot` while files are postponed or the commit is held. */
   appliedSha: string | undefined;
   lastKeys: Map<string, readonly JobKey[]> | undefined;
+  /** The commit for which the last keys are on record. */
+  storedSha: string | undefined;
   checkedAt: Instant | undefined;
   error: string | undefined;
   held: { readonly sha: string; readonly message: string } | undefined;
@@ -129,20 +131,22 @@ export class SourceController implements Reconciler<string> {
     if (outcome.postponed > 0 && outcome.postponed === snapshot.files.length && outcome.firstError !== undefined)
       throw outcome.firstError;
     if (await this.holdsBack(state, snapshot, entries, accepting)) return 0;
-    await this.deps.store.saveJobFiles(
-      state.settings.name,
-      sha,
-      entries
-        .filter((entry) => entry.kind === "parsed" || entry.keysKnown)
-        .map((entry) => ({ file: pathOf(entry), keys: keysOf(entry) })),
-    );
-    state.lastKeys = new Map(
-      entries.filter((entry) => entry.kind === "parsed" || entry.keysKnown).map((entry) => [pathOf(entry), keysOf(entry)]),
-    );
+    await this.saveKeys(state, sha, entries);
     await this.publish(state, snapshot, entries);
     state.appliedSha = outcome.postponed > 0 ? undefined : sha;
     state.held = undefined;
     return outcome.postponed;
+  }
+
+  /** Brings what the files declare on record; after a restart at the same commit all of it stands there already. */
+  private async saveKeys(state: State, sha: string, entries: readonly FileEntry[]): Promise<void> {
+    const known = entries.filter((entry) => entry.kind === "parsed" || entry.keysKnown);
+    const keys = new Map(known.map((entry) => [pathOf(entry), keysOf(entry)]));
+    if (state.storedSha === sha && sameKeys(keys, state.lastKeys)) return;
+    const files = known.map((entry) => ({ file: pathOf(entry), keys: keysOf(entry) }));
+    await this.deps.store.saveJobFiles(state.settings.name, sha, files);
+    state.lastKeys = keys;
+    state.storedSha = sha;
   }
 
   private async publish(state: State, snapshot: RepositorySnapshot, entries: readonly FileEntry[]): Promise<void> {
@@ -169,7 +173,11 @@ export class SourceController implements Reconciler<string> {
   }
 
   private async parse(state: State, snapshot: RepositorySnapshot): Promise<ParseOutcome> {
-    state.lastKeys ??= new Map((await this.deps.store.jobFiles(state.settings.name)).map(({ file, keys }) => [file, keys]));
+    if (state.lastKeys === undefined) {
+      const { commit, files } = await this.deps.store.jobFiles(state.settings.name);
+      state.lastKeys = new Map(files.map(({ file, keys }) => [file, keys]));
+      state.storedSha = commit;
+    }
     const lastKeys = (path: string): readonly JobKey[] | undefined => state.lastKeys?.get(path);
     const { namespaces } = state.settings;
     const allowed =
@@ -289,10 +297,22 @@ function emptyState(settings: RepositorySettings): State {
     snapshot: undefined,
     appliedSha: undefined,
     lastKeys: undefined,
+    storedSha: undefined,
     checkedAt: undefined,
     error: undefined,
     held: undefined,
     accept: undefined,
     warnings: [],
   };
+}
+
+function sameKeys(
+  keys: ReadonlyMap<string, readonly JobKey[]>,
+  others: ReadonlyMap<string, readonly JobKey[]> | undefined,
+): boolean {
+  if (keys.size !== others?.size) return false;
+  return [...keys].every(([file, own]) => {
+    const other = others.get(file);
+    return other !== undefined && own.length === other.length && own.every((key) => other.includes(key));
+  });
 }

@@ -26,7 +26,14 @@ export interface Random {
 /** An instant as the store, the API and the CLI show it: ISO 8601 in UTC with milliseconds. */
 export type Instant = string;
 
-/** Formats milliseconds since the epoch as an `Instant`. */
+let lastMs = Number.NaN;
+let lastInstant: Instant = "";
+
+/** Formats milliseconds since the epoch as an `Instant`. One millisecond is often asked for several times in a row. */
 export function toInstant(ms: number): Instant {
-  return new Date(ms).toISOString();
+  if (ms !== lastMs) {
+    lastInstant = new Date(ms).toISOString();
+    lastMs = ms;
+  }
+  return lastInstant;
 }

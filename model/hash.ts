@@ -54,9 +54,16 @@ export function withoutServerFields(spec: JobSpec): JobSpec {
   return Object.fromEntries(Object.entries(spec).filter(([name]) => !serverFields.has(name))) as JobSpec;
 }
 
+/** Hashes of specs by the object, since a spec never changes and is asked for again with each commit. */
+const targetHashes = new WeakMap<JobSpec, string>();
+
 /** Identity of a job's spec alone, before any count of a scaled group is put in (operator §9). */
 export function targetHash(spec: JobSpec): string {
-  return sha256(canonicalJson(withoutServerFields(spec)));
+  const known = targetHashes.get(spec);
+  if (known !== undefined) return known;
+  const hash = sha256(canonicalJson(withoutServerFields(spec)));
+  targetHashes.set(spec, hash);
+  return hash;
 }
 
 /** What a declared hook adds to the identity of a deployment: its own hash, or the word that says why it has none. */

@@ -6,13 +6,19 @@ export type SecretSource = "secret" | "env" | "plain";
 const deepest = 200;
 const secretMembers = new Set(["getterheaders", "header", "headers", "payload"]);
 
+/** What was found in each spec, which never changes: it is learned anew with every commit. */
+const foundIn = new WeakMap<object, ReadonlySet<string>>();
+
 /**
  * The secret values of a job spec: below names that say so, distinctive environment values, credentials in URLs, values
  * inside embedded templates, and words after flags such as `--token`. Used to hide them by value (reliability S01, S06).
  */
-export function secretsIn(spec: unknown): Set<string> {
+export function secretsIn(spec: unknown): ReadonlySet<string> {
+  const known = typeof spec === "object" && spec !== null ? foundIn.get(spec) : undefined;
+  if (known !== undefined) return known;
   const found = new Set<string>();
   visit(spec, "plain", found, 0);
+  if (typeof spec === "object" && spec !== null) foundIn.set(spec, found);
   return found;
 }
 

@@ -35,6 +35,17 @@ export function parseSettings(
   meta: Readonly<Record<string, unknown>> | null | undefined,
   defaults: SettingsDefaults,
 ): JobSettings {
+  const known = meta === null || meta === undefined ? undefined : readBefore.get(meta);
+  if (known?.defaults === defaults) return known.settings;
+  const settings = readSettings(meta, defaults);
+  if (meta !== null && meta !== undefined) readBefore.set(meta, { defaults, settings });
+  return settings;
+}
+
+/** What was read from annotations, by the object: they never change, and are read again with every look at a job. */
+const readBefore = new WeakMap<object, { readonly defaults: SettingsDefaults; readonly settings: JobSettings }>();
+
+function readSettings(meta: Readonly<Record<string, unknown>> | null | undefined, defaults: SettingsDefaults): JobSettings {
   const reader = new MetaReader(meta ?? {});
   reader.reportUnknownKeys();
   const role = reader.one("role", ["hook"]) === "hook" ? "hook" : "job";

@@ -31,7 +31,9 @@ interface Entry {
 const longestTimer = 2 ** 31 - 1;
 
 export class WorkQueue<K> {
-  private readonly places: PQueue;
+  /** Not made before the first key is ready: some loops hardly ever have one. */
+  private places: PQueue | undefined;
+  private readonly concurrency: number;
   private readonly entries = new Map<K, Entry>();
   private readonly held = new Set<K>();
   private readonly clock: Clock;
@@ -51,7 +53,7 @@ export class WorkQueue<K> {
   }) {
     this.clock = options.clock;
     this.handle = options.handle;
-    this.places = new PQueue({ concurrency: options.concurrency });
+    this.concurrency = options.concurrency;
   }
 
   /** Asks for a pass over the key. Ignored once draining. */
@@ -67,7 +69,7 @@ export class WorkQueue<K> {
     const merged = { at: Math.min(before.at, at), priority: Math.max(before.priority, priority) };
     if (merged.at === before.at && merged.priority === before.priority) return;
     if (before.id !== undefined) {
-      this.places.setPriority(before.id, merged.priority);
+      this.places?.setPriority(before.id, merged.priority);
       this.entries.set(key, { ...before, ...merged });
       return;
     }
@@ -95,6 +97,7 @@ export class WorkQueue<K> {
     this.draining = true;
     for (const entry of this.entries.values()) entry.timer?.cancel();
     this.entries.clear();
+    if (this.places === undefined) return;
     this.places.clear();
     const cut = this.clock.setTimer(graceMs, () => this.stop.ring(new Error("nops is stopping")));
     await this.places.onIdle();
@@ -117,6 +120,7 @@ export class WorkQueue<K> {
     entry.id = String(this.serial++);
     const run = (): Promise<void> => this.run(key);
     // The task never rejects, but p-queue's promise is no reason to let one go unhandled.
+    this.places ??= new PQueue({ concurrency: this.concurrency });
     this.places.add(run, { priority: entry.priority, id: entry.id }).catch(() => undefined);
   }
 

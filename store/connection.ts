@@ -38,8 +38,6 @@ export class Connection {
   #readEpoch: { get(): unknown } | undefined;
   #broken: StoreBrokenError | undefined;
   #appended = false;
-  #lastMs = Number.NaN;
-  #lastInstant: Instant = "";
 
   constructor(options: ConnectionOptions) {
     this.raw = options.database;
@@ -64,13 +62,7 @@ export class Connection {
 
   /** The present time as it is stored. */
   now(): Instant {
-    const ms = this.#clock.now();
-    // One transaction asks several times within a millisecond.
-    if (ms !== this.#lastMs) {
-      this.#lastMs = ms;
-      this.#lastInstant = toInstant(ms);
-    }
-    return this.#lastInstant;
+    return toInstant(this.#clock.now());
   }
 
   nowMs(): number {

@@ -10,8 +10,7 @@ const api = jobKey("prod", "a/p/i");
 describe("job files", () => {
   it("are replaced as a whole, with the commit", async () => {
     const store = memoryStore();
-    expect(await store.jobFiles("main")).toEqual([]);
-    expect(await store.lastGoodCommit("main")).toBeUndefined();
+    expect(await store.jobFiles("main")).toEqual({ commit: undefined, files: [] });
     await store.saveJobFiles("other", "9".repeat(40), [{ file: "x.hcl", keys: [web] }]);
     await store.saveJobFiles("main", "1".repeat(40), [{ file: "old.hcl", keys: [web] }]);
     const files = [
@@ -20,9 +19,8 @@ describe("job files", () => {
       { file: "broken.hcl", keys: [] },
     ];
     await store.saveJobFiles("main", "2".repeat(40), files);
-    expect(await store.jobFiles("main")).toEqual(files);
-    expect(await store.lastGoodCommit("main")).toBe("2".repeat(40));
-    expect(await store.lastGoodCommit("other")).toBe("9".repeat(40));
+    expect(await store.jobFiles("main")).toEqual({ commit: "2".repeat(40), files });
+    expect((await store.jobFiles("other")).commit).toBe("9".repeat(40));
   });
 
   it("remember which removals a person accepted, and survive the next save", async () => {

@@ -9,8 +9,7 @@ import type { Connection } from "./connection.ts";
 import type { SqliteDatabase } from "./database.ts";
 import type { Deployments } from "./deployments.ts";
 import type { EventLog } from "./events.ts";
-import { membersOf, rowQuery } from "./query.ts";
-import { jobFiles, repositories, unknownRegistrations, verdicts, windowLifts } from "./schema.ts";
+import { repositories, unknownRegistrations, verdicts, windowLifts } from "./schema.ts";
 import { storedJson } from "./sealed.ts";
 import { preparedInsert } from "./statements.ts";
 
@@ -112,15 +111,16 @@ export class Detection {
     );
   }
 
-  async jobFiles(repository: string): Promise<readonly JobFileKeys[]> {
-    const rows = this.#connection.single(() => this.#files.select.all({ repository }));
+  async jobFiles(repository: string): Promise<{ readonly commit: string | undefined; readonly files: readonly JobFileKeys[] }> {
+    const rows = this.#connection.single(() => this.#files.select.all(repository));
     const files = new Map<string, JobKey[]>();
-    for (const row of rows) {
-      const keys = files.get(row.file) ?? [];
-      if (row.jobId !== "") keys.push(jobKey(row.namespace, row.jobId));
-      files.set(row.file, keys);
+    for (const { file, namespace, jobId } of rows) {
+      if (file === null || namespace === null || jobId === null) continue;
+      const keys = files.get(file) ?? [];
+      if (jobId !== "") keys.push(jobKey(namespace, jobId));
+      files.set(file, keys);
     }
-    return [...files].map(([file, keys]) => ({ file, keys }));
+    return { commit: rows[0]?.lastGood ?? undefined, files: [...files].map(([file, keys]) => ({ file, keys })) };
   }
 
   async saveJobFiles(repository: string, commitSha: string, files: readonly JobFileKeys[]): Promise<void> {
@@ -133,10 +133,6 @@ export class Detection {
       }
       lastGood.run(repository, commitSha, this.#connection.now());
     });
-  }
-
-  async lastGoodCommit(repository: string): Promise<string | undefined> {
-    return this.#repository(repository)?.lastGoodCommit ?? undefined;
   }
 
   /** A person's word that this commit may remove more than half of the jobs (design D32), with its event. */
@@ -185,14 +181,22 @@ function prepareSaveVerdict(raw: SqliteDatabase) {
   );
 }
 
+/** A repository with one key of one of its files, or with nothing when it has no files. */
+interface FileRow {
+  readonly lastGood: string | null;
+  readonly file: string | null;
+  readonly namespace: string | null;
+  readonly jobId: string | null;
+}
+
 /** What each look at a repository reads and writes. */
 function prepareFiles(raw: SqliteDatabase) {
   return {
-    select: rowQuery(
-      raw,
-      jobFiles,
-      membersOf(jobFiles, "repository"),
-      "WHERE repository = @repository ORDER BY file, namespace, job_id",
+    select: raw.prepare<[string], FileRow>(
+      [
+        "SELECT last_good_commit AS lastGood, file, namespace, job_id AS jobId FROM repositories",
+        "LEFT JOIN job_files ON repository = name WHERE name = ? ORDER BY file, namespace, job_id",
+      ].join(" "),
     ),
     remove: raw.prepare("DELETE FROM job_files WHERE repository = ?"),
     insert: raw.prepare("INSERT OR IGNORE INTO job_files (repository, file, namespace, job_id) VALUES (?, ?, ?, ?)"),

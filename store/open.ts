@@ -161,7 +161,6 @@ const detectionMethods = [
   "wasUnknownRegistered",
   "jobFiles",
   "saveJobFiles",
-  "lastGoodCommit",
   "acceptRemovals",
   "acceptedRemovals",
   "recordRepositoryEvent",

@@ -66,8 +66,8 @@ type Happening =
   | { readonly do: "commit"; readonly changes: readonly FileChange[] }
   /** Lets so many calls happen, and time pass up to `ms` while none is waiting. */
   | { readonly do: "run"; readonly calls: number; readonly ms: number }
-  /** Lets calls happen until one of this name waits for its turn. */
-  | { readonly do: "until"; readonly call: string; readonly ms: number }
+  /** Lets calls happen until one of this name waits for its turn. `working`: and a deployment is under way. */
+  | { readonly do: "until"; readonly call: string; readonly ms: number; readonly working?: boolean }
   /** Lets so many calls happen; with the next the process dies, before or after its effect. `working`: only if a deployment is under way. */
   | {
       readonly do: "crash";

@@ -83,7 +83,11 @@ class Player {
         await world.run(action.calls, action.ms);
         return;
       case "until":
-        await world.run(1_000, action.ms, action.call);
+        await world.run(
+          1_000,
+          action.ms,
+          action.working === true ? () => world.shadow.working && world.gate.has(action.call) : () => world.gate.has(action.call),
+        );
         return;
       case "crash":
         // Time that does not pass does not end what is under way.

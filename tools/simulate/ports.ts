@@ -26,7 +26,7 @@ const storeMethods = [
   ...(["activeDeployments", "completedJobs", "revisionsInUse", "deploymentAtCommit", "countAutomaticStarts"] as const),
   ...(["jobsOnRecord", "markRestored", "restoreAcceptedAt"] as const),
   ...(["create", "move", "saveVerdict", "refreshBase", "dropLift", "markUnknownRegistered", "jobFiles"] as const),
-  ...(["saveJobFiles", "lastGoodCommit", "acceptRemovals", "acceptedRemovals", "recordRepositoryEvent"] as const),
+  ...(["saveJobFiles", "acceptRemovals", "acceptedRemovals", "recordRepositoryEvent"] as const),
   ...(["recordApplied", "recordPromotionWait", "recordPromoted", "recordRescheduleIntent", "ensureHookRun"] as const),
   ...(["updateHookRun", "phaseStepStartedAt", "approve", "markRetried", "recordPromotionRequest"] as const),
   ...(["recordFailRequest", "resolveHook", "pauseJob", "resumeJob", "pauseAll", "resumeAll", "requestLift"] as const),

@@ -160,28 +160,25 @@ export function deathsAtWork(pick: Chooser, memory: Memory): Action[] {
   memory.jobs.set(job, shape);
   const hooks = hookIds.filter((id) => [...shape.pre, ...shape.post].includes(id));
   const changes = [{ file: job, job: shape }, ...hooks.map((file) => ({ file, hook: makeHook(pick) }))];
+  const until = { do: "until", call: pick.of(hooks.length > 0 ? [...hookSteps, ...steps] : steps), working: true } as const;
   return [
     { do: "person", act: "resume_all", job, who: "ann" },
     { do: "person", act: "resume", job, who: "ann" },
+    // Canaries that wait would hold up what comes.
+    { do: "person", act: "promote", job, who: "ann" },
     { do: "commit", changes },
-    // Who lowers the policy has to be approved once more.
-    ...(policy === "auto" && before.policy === "auto" ? [] : approvedBy(job)),
-    { do: "until", call: pick.of(hooks.length > 0 ? [...hookSteps, ...steps] : steps), ms: 20_000 },
+    { ...until, ms: 3_000 },
+    // Whatever does not start by itself waits for these.
+    { do: "person", act: "approve", job, who: "ann" },
+    { do: "person", act: "approve", job, who: "bob" },
+    { ...until, ms: 20_000 },
     ...deaths(pick, 4, pick.of([100, 400, 1_200])),
     { do: "run", calls: pick.of([10, 200]), ms: 20_000 },
   ];
 }
 
-function approvedBy(job: JobId): Action[] {
-  return [
-    { do: "run", calls: 400, ms: 3_000 },
-    { do: "person", act: "approve", job, who: "ann" },
-    { do: "person", act: "approve", job, who: "bob" },
-  ];
-}
-
 /** What a deployment does on its way, and what it does besides when it has hooks. */
-const steps = ["create", "move", "register", "recordApplied", "listAllocations"];
+const steps = ["deployment", "move", "register", "recordApplied", "listAllocations"];
 const hookSteps = ["ensureHookRun", "dispatch", "updateHookRun", "hookRuns"];
 
 /** Ends a history in the middle of a wait that cannot succeed, so that its end has to come in time. */

@@ -34,7 +34,6 @@ const reads = new Set([
   "deploymentAtCommit",
   "countAutomaticStarts",
   "jobFiles",
-  "lastGoodCommit",
   "acceptedRemovals",
   "phaseStepStartedAt",
   "saveVerdict",
