@@ -6,6 +6,7 @@ import { NopsError } from "../model/errors.ts";
  * - `not_found`: no such repository. - `branch_missing`, `path_missing`: what the configuration names is not there.
  * - `host_key`: the ssh server is not the one that is known. - `redirected`: redirects are never followed (design D23).
  * - `bad_answer`: this is no git server. - `damaged`: objects missing or wrong. - `too_large`: beyond a bound of `limits.ts`.
+ * - `untrusted`: the commit is not signed by anybody who may (S46).
  * - `unsupported`: a kind of repository nops cannot read. - `configuration`: a file that the configuration names. - `aborted`.
  */
 export type GitErrorKind =
@@ -20,6 +21,7 @@ export type GitErrorKind =
   | "bad_answer"
   | "damaged"
   | "too_large"
+  | "untrusted"
   | "unsupported"
   | "configuration"
   | "aborted";

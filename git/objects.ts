@@ -16,7 +16,7 @@ export interface ObjectStore {
   /** @throws GitError `damaged` when it is missing or no commit. */
   commit(oid: string): Promise<CommitObject>;
   /** Raw content. @throws GitError `damaged` when it is missing or of another type. */
-  read(oid: string, type: "tree" | "blob"): Promise<Buffer>;
+  read(oid: string, type: "tree" | "blob" | "commit"): Promise<Buffer>;
   /** Whether a commit is there; a broken one counts as missing. */
   hasCommit(oid: string): Promise<boolean>;
 }

@@ -60,7 +60,7 @@ export class RemoteCache {
         return await translate(where, this.#fetchLater(transport));
       } catch (error) {
         if (!(error instanceof GitError) || !["damaged", "too_large"].includes(error.kind)) {
-          await this.#stayAt(local);
+          await this.stayAt(local);
           throw error;
         }
         await this.discard();
@@ -77,6 +77,13 @@ export class RemoteCache {
   store(): ObjectStore {
     this.#store ??= openObjectStore(this.#options.gitdir, this.#options.where);
     return this.#store;
+  }
+
+  /** Goes back to a commit that was here before: what came since is incomplete, or must not be used. Its objects are untouched. */
+  async stayAt(oid: string): Promise<void> {
+    const { gitdir } = this.#options;
+    this.#store = undefined;
+    await git.writeRef({ fs, gitdir, ref: this.#localRef, value: oid, force: true }).catch(() => this.discard());
   }
 
   /** Deletes it. */
@@ -98,13 +105,6 @@ export class RemoteCache {
     const oid = await git.resolveRef({ fs, gitdir, ref: this.#localRef }).catch(() => undefined);
     // A ref is written before its pack: a killed fetch leaves one that leads nowhere.
     return oid !== undefined && (await this.store().hasCommit(oid)) ? oid : undefined;
-  }
-
-  /** The ref may have moved before its pack came; the objects of the commit that was here are untouched. */
-  async #stayAt(oid: string): Promise<void> {
-    const { gitdir } = this.#options;
-    this.#store = undefined;
-    await git.writeRef({ fs, gitdir, ref: this.#localRef, value: oid, force: true }).catch(() => this.discard());
   }
 
   /** Trap 2: only the first fetch is shallow; a later one with a depth would send the whole tree again. */

@@ -2,6 +2,8 @@ import { readFile } from "node:fs/promises";
 import { loadHclParser } from "../hcl/parser.ts";
 import type { Commit, FileIssue, JobFile } from "../model/desired.ts";
 import { messageOf } from "../model/errors.ts";
+import { parseAllowedSigners } from "./allowed-signers.ts";
+import { verifyCommitSignature } from "./commit-signature.ts";
 import { GitError, toWire, type WireError } from "./git-error.ts";
 import { createHttpTransport } from "./http-transport.ts";
 import { createJobFileReader, type JobFileReader } from "./job-files.ts";
@@ -26,6 +28,8 @@ export interface RepositorySpec {
   readonly certificateAuthorityFile: string | undefined;
   readonly sshKeyFile: string | undefined;
   readonly knownHostsFile: string | undefined;
+  /** Whose signature a commit needs; `undefined`: none is asked for. */
+  readonly allowedSignersFile: string | undefined;
   /** Where the clone of a remote repository is kept. */
   readonly cacheDirectory: string;
   readonly limits: GitLimits;
@@ -93,8 +97,13 @@ class Reader implements RepositoryReader {
       withTransport(this.#spec, signal, async (transport): Promise<RepositoryRead> => {
         const head = await cache.remoteHead(transport);
         if (head === known) return { changed: false, sha: head };
+        const before = await cache.held();
         const sha = await cache.update(transport, head);
-        const read = await this.#readCommit(cache.store(), sha, known, signal);
+        const read = await this.#readCommit(cache.store(), sha, known, signal).catch(async (error: unknown) => {
+          // The next process shall begin with the last commit that could be used, too.
+          if (before !== undefined && before !== sha && isRefusal(error)) await cache.stayAt(before);
+          throw error;
+        });
         // A cache that cannot be tidied now is tidied another time; what was read stands.
         await cache.tidy(transport).catch(() => undefined);
         return read;
@@ -121,6 +130,7 @@ class Reader implements RepositoryReader {
     const { rules, limits } = this.#spec;
     this.#jobFiles ??= createJobFileReader(rules, await loadHclParser(), limits);
     const { tree: root, parents: _, ...commit } = await store.commit(sha);
+    await this.#demandSignature(store, sha, commit);
     const tree = new TreeReader(store, root, limits, this.#lastTree);
     const history = known === undefined ? false : isHistoryRewritten(store, known, sha);
     const [found, historyRewritten] = await Promise.all([this.#jobFiles.read(tree, store, signal), history]);
@@ -128,10 +138,22 @@ class Reader implements RepositoryReader {
     this.#lastTree = tree;
     return { changed: true, commit, historyRewritten, ...found };
   }
+
+  async #demandSignature(store: ObjectStore, sha: string, { committedAt }: Commit): Promise<void> {
+    const file = this.#spec.allowedSignersFile;
+    if (file === undefined) return;
+    const signers = parseAllowedSigners(await readSecret("allowed_signers_file", file), file);
+    verifyCommitSignature(sha, await store.read(sha, "commit"), Date.parse(committedAt), signers);
+  }
 }
 
 function isDamage(error: unknown): boolean {
   return error instanceof GitError && error.kind === "damaged";
+}
+
+/** The commit is whole, and not to be used. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof GitError && ["untrusted", "path_missing", "too_large"].includes(error.kind);
 }
 
 async function withTransport<T>(

@@ -6,7 +6,8 @@ import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import type { Log } from "../model/log.ts";
 import { FakeClock } from "../testkit/fake-clock.ts";
-import { createTempRepository, type TempRepository } from "../testkit/temp-git.ts";
+import { createCommitSigner } from "../testkit/signed-commit.ts";
+import { createTempRepository, type TempCommit, type TempRepository } from "../testkit/temp-git.ts";
 import { createGitSource, type GitRepositoryConfig, type GitSourceOptions } from "./source.ts";
 
 const cleanUps: (() => unknown)[] = [];
@@ -223,6 +224,44 @@ describe("createGitSource", () => {
     await expect(fetch(first)).rejects.toMatchObject({ name: "GitError" });
     server.fault = undefined;
     expect((await snapshot(first)).snapshot.commit.sha).toBe(second);
+  });
+
+  it("reads a commit only if it is signed, stays at the last that was, also over a restart, and goes on with the next (S46)", async () => {
+    const made = await repository();
+    const signer = createCommitSigner("ann@example.com");
+    const signed = async (files: TempCommit["files"] = {}) => {
+      const raw = await made.readCommit(await made.commit({ files }));
+      const sha = await made.writeObject("commit", signer.sign(raw));
+      await made.moveBranch("main", sha);
+      return sha;
+    };
+    const allowedSignersFile = join(folder(), "signers");
+    await writeFile(allowedSignersFile, signer.allowed);
+    const server = await made.serveHttp();
+    const options = { dataDir: folder() };
+    const before = open({ url: server.url, allowedSignersFile }, options);
+    const first = await signed({ "a.hcl": job("a") });
+    expect((await before.snapshot()).snapshot.commit.sha).toBe(first);
+    const bad = await made.commit({ files: { "a.hcl": job("evil") } });
+    const refusal = { code: "git_untrusted", message: `commit ${bad.slice(0, 8)} is not deployed: it is not signed` };
+    await expect(before.fetch(first)).rejects.toMatchObject(refusal);
+    await expect(before.fetch(first)).rejects.toMatchObject(refusal);
+    await before.source.close();
+    const { snapshot } = open({ url: server.url, allowedSignersFile }, options);
+    const held = await snapshot();
+    expect(held.snapshot.commit.sha).toBe(first);
+    expect(held.problem).toMatchObject(refusal);
+    const later = await signed({ "a.hcl": job("b") });
+    expect((await snapshot(first)).snapshot.commit.sha).toBe(later);
+    const other = createCommitSigner("bob@example.com");
+    await writeFile(allowedSignersFile, other.allowed);
+    await expect(open({ url: made.dir, allowedSignersFile }).fetch()).rejects.toMatchObject({
+      code: "git_untrusted",
+      message: expect.stringContaining("a key that is not allowed"),
+    });
+    await expect(open({ url: made.dir, allowedSignersFile: "/none" }).fetch()).rejects.toMatchObject({
+      code: "git_configuration",
+    });
   });
 
   it("fails reads under way when it is closed", async () => {

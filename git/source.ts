@@ -24,6 +24,8 @@ export interface GitRepositoryConfig {
   readonly certificateAuthorityFile?: string | undefined;
   readonly sshKeyFile?: string | undefined;
   readonly knownHostsFile?: string | undefined;
+  /** Commits have to be signed by an SSH key of this file (S46). */
+  readonly allowedSignersFile?: string | undefined;
   readonly files?: readonly string[] | undefined;
   readonly ignore?: readonly string[] | undefined;
   readonly varFiles?: readonly string[] | undefined;
@@ -140,6 +142,7 @@ function readConfig(config: GitRepositoryConfig, { dataDir, environment, limits 
     certificateAuthorityFile: config.certificateAuthorityFile,
     sshKeyFile: config.sshKeyFile,
     knownHostsFile: config.knownHostsFile,
+    allowedSignersFile: config.allowedSignersFile,
     cacheDirectory: join(dataDir, "git", encodeURIComponent(config.name).replace(/^\./, "%2E")),
     limits: { ...gitLimits, ...limits },
   };

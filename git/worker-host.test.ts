@@ -27,6 +27,7 @@ async function setUp() {
     certificateAuthorityFile: undefined,
     sshKeyFile: undefined,
     knownHostsFile: undefined,
+    allowedSignersFile: undefined,
     cacheDirectory: tmpdir(),
     limits: gitLimits,
   };

@@ -45,6 +45,8 @@ export interface TempRepository {
   /** Moves a branch to any commit, as a forced push does; `undefined` deletes it. */
   moveBranch(branch: string, sha: string | undefined): Promise<void>;
   head(branch?: string): Promise<string>;
+  /** Content of a commit object. */
+  readCommit(sha: string): Promise<string>;
   /** Writes any object unchecked, for crafted repositories. */
   writeObject(type: "blob" | "tree" | "commit" | "tag", content: string | Uint8Array): Promise<string>;
   /** Serves the repository by smart HTTP on loopback until `close` or `remove`. */
@@ -149,6 +151,11 @@ class Repository implements TempRepository {
     const server = await serveGit(openObjects(this.gitdir), options);
     this.#servers.push(server);
     return server;
+  };
+
+  readonly readCommit = async (sha: string): Promise<string> => {
+    const { object } = await git.readObject({ fs, gitdir: this.gitdir, oid: sha, format: "content" });
+    return Buffer.from(object as Uint8Array).toString("utf8");
   };
 
   readonly remove = async (): Promise<void> => {

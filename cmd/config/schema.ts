@@ -54,6 +54,9 @@ const repository = z.strictObject({
   username: text.default("git").describe("User sent with the token"),
   ssh_key_file: optionalText.describe("Private key for ssh"),
   known_hosts_file: optionalText.describe("Known hosts; required for ssh"),
+  allowed_signers_file: optionalText.describe(
+    "SSH keys that may sign: only a commit signed by one is deployed; empty: any commit is",
+  ),
   webhook_secret_file: optionalText.describe("Secret of the forge's webhook"),
   namespaces: textList.default([]).describe("Namespaces the repository may use; empty: all of nomad.namespaces"),
   files: textList.default([]).describe("Patterns of job files; empty: the default ones"),

@@ -74,7 +74,13 @@ async function checkDatabase(dataDir: string, io: CommandIo): Promise<Finding[]>
 }
 
 function namedFiles(config: Config): (readonly [string, string])[] {
-  const repositoryKeys = ["token_file", "ssh_key_file", "known_hosts_file", "webhook_secret_file"] as const;
+  const repositoryKeys = [
+    "token_file",
+    "ssh_key_file",
+    "known_hosts_file",
+    "allowed_signers_file",
+    "webhook_secret_file",
+  ] as const;
   const named: (readonly [string, string | undefined])[] = [
     ["nomad.token_file", config.nomad.token_file],
     ["nomad.ca_cert", config.nomad.ca_cert],
@@ -99,7 +105,7 @@ function checkNamedFile(key: string, path: string): Finding[] {
     accessSync(path, constants.R_OK);
     const { mode, size } = statSync(path);
     if (size === 0) return [fail("files", `${key}: ${path} is empty`, "write the value into it")];
-    const isPublic = /ca_cert|client_cert|known_hosts/.test(key);
+    const isPublic = /ca_cert|client_cert|known_hosts|allowed_signers/.test(key);
     if (!isPublic && (mode & 0o007) !== 0)
       return [warn("files", `${key}: ${path} can be read by every user`, `chmod 600 ${path}`)];
     return [ok("files", `${key}: ${path}`)];

@@ -18,6 +18,7 @@ export function createGit(config: Config, io: CommandIo, log: Log = silentLog): 
       tokenFile: file(repository.token_file),
       sshKeyFile: file(repository.ssh_key_file),
       knownHostsFile: file(repository.known_hosts_file),
+      allowedSignersFile: file(repository.allowed_signers_file),
       files: repository.files,
       ignore: repository.ignore,
       varFiles: repository.var_files,
