@@ -15,6 +15,7 @@ import type {
   Submission,
 } from "../../model/nomad.ts";
 import { fakeDiff } from "./fake-diff.ts";
+import { type Fate, fakeAllocations, fakeDeployment } from "./fake-rollout.ts";
 
 interface Held {
   spec: JobSpec;
@@ -26,9 +27,6 @@ interface Held {
   token: string;
   status: string;
 }
-
-/** What becomes of a version that is registered. */
-export type Fate = "healthy" | "failing" | "pending" | "canary";
 
 /**
  * Nomad as controllers see it, by hand and in memory: indexes, versions, check-and-set, dispatch with tokens. For exact tests;
@@ -292,68 +290,9 @@ export class FakeNomad implements NomadPort, NomadWatchPort {
       CreateIndex: jobModifyIndex,
       ModifyIndex: jobModifyIndex,
     });
-    this.place(jobId, held);
+    this.allocations.push(...fakeAllocations(jobId, held, this.fate));
     if (held.spec.Type === "batch" || held.spec.Type === "sysbatch") return;
-    this.deploy(namespace, jobId, held);
-  }
-
-  private place(jobId: string, held: Held): void {
-    const { jobModifyIndex, version } = held;
-    for (const group of held.spec.TaskGroups ?? []) {
-      const status =
-        held.spec.Type === "batch" && this.fate === "healthy"
-          ? "complete"
-          : this.fate === "failing"
-            ? "failed"
-            : this.fate === "pending"
-              ? "pending"
-              : "running";
-      const isChild = jobId.includes("/dispatch-");
-      this.allocations.push({
-        ID: `alloc-${jobModifyIndex}-${group.Name}`,
-        JobID: jobId,
-        JobVersion: version,
-        TaskGroup: group.Name ?? "",
-        DesiredStatus: "run",
-        ClientStatus: isChild ? "running" : status,
-        CreateIndex: jobModifyIndex,
-        ModifyIndex: jobModifyIndex,
-      });
-    }
-  }
-
-  private deploy(namespace: string, jobId: string, held: Held): void {
-    const { jobModifyIndex, version } = held;
-    const status = this.fate === "healthy" ? "successful" : this.fate === "failing" ? "failed" : "running";
-    const canary = this.fate === "canary" ? 1 : 0;
-    const groups = Object.fromEntries(
-      (held.spec.TaskGroups ?? []).map((group) => [
-        group.Name ?? "",
-        {
-          Promoted: false,
-          AutoPromote: false,
-          DesiredCanaries: canary,
-          PlacedCanaries: canary === 1 ? ["c"] : [],
-          DesiredTotal: group.Count ?? 1,
-          PlacedAllocs: 1,
-          HealthyAllocs: 1,
-          UnhealthyAllocs: 0,
-        },
-      ]),
-    );
-    this.deployments.push({
-      ID: `nd-${jobModifyIndex}`,
-      JobID: jobId,
-      Namespace: namespace,
-      JobVersion: version,
-      JobCreateIndex: held.createIndex,
-      JobSpecModifyIndex: jobModifyIndex,
-      Status: status,
-      StatusDescription: status === "failed" ? "Failed due to unhealthy allocations" : "",
-      TaskGroups: groups,
-      CreateIndex: jobModifyIndex,
-      ModifyIndex: jobModifyIndex,
-    });
+    this.deployments.push(fakeDeployment(namespace, jobId, held, this.fate));
   }
 
   private children(parent: JobKey): [JobKey, Held][] {
