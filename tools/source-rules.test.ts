@@ -63,6 +63,29 @@ describe("secrets are compared in one place (S40)", () => {
   });
 });
 
+describe("a simulated task reaches nothing outside the process", () => {
+  /** Modules of Node that open files, sockets or processes. */
+  const reaching = (text: string): string[] =>
+    [
+      ...text.matchAll(
+        /(?:\bfrom |\bimport\(|\bimport |\brequire\()("(?:node:)?(?:fs|fs\/promises|child_process|worker_threads|cluster|net|http|https|http2|dgram|tls|dns|os|vm)")|\b(fetch)\(/g,
+      ),
+    ].map(([, module, call]) => module ?? call ?? "");
+
+  it.each(['import { spawn } from "node:child_process";', 'await import("fs")', "await fetch(source)"])("finds %s", (text) => {
+    expect(reaching(text)).toHaveLength(1);
+  });
+
+  // Serving HTTP is the simulator's face; whether a text is an address is asked of `node:net`, which opens nothing.
+  const allowed = new Map([
+    ["simulator/http/listen.ts", ['"node:http"', '"node:net"']],
+    ["simulator/jobspec/validate-connect.ts", ['"node:net"']],
+  ]);
+  it.each(sources("simulator"))("%s", (path, text) => {
+    expect(reaching(text)).toEqual(allowed.get(path) ?? []);
+  });
+});
+
 describe("what is installed (S77)", () => {
   const lock = JSON.parse(readFileSync(`${root}package-lock.json`, "utf8")) as {
     packages: Record<
