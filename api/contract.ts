@@ -3,6 +3,8 @@
  * Keys are snake_case and stable; times are ISO 8601 UTC; identifiers of deployments are ULIDs.
  */
 import { z } from "@hono/zod-openapi";
+import { tokenCapabilities } from "../model/capabilities.ts";
+import { loginMethods } from "../model/login.ts";
 import { syncStates } from "../model/sync-state.ts";
 
 const instant = z.string().openapi({ format: "date-time", example: "2026-01-02T03:04:05.678Z" });
@@ -225,6 +227,24 @@ export const statusSchema = z
   })
   .openapi("Status");
 
+export const sessionSchema = z
+  .object({
+    /** For display. */
+    name: z.string(),
+    method: z.enum([...loginMethods, "token", "anonymous"]),
+    /** What counts as one person, as `METHOD:SUBJECT`. */
+    identity: z.string(),
+    email: z.string().nullable(),
+    rights: z.array(z.object({ capabilities: z.array(z.enum(tokenCapabilities)), namespaces: z.array(z.string()) })),
+    ends_at: instant.nullable(),
+  })
+  .openapi("Session");
+
+export const loginOptionsSchema = z.object({ methods: z.array(z.enum([...loginMethods, "token"])) }).openapi("LoginOptions");
+
+/** `next`: the path to go on to; `/` where the wanted one is none of the dashboard's. */
+export const loggedInSchema = z.object({ next: z.string(), session: sessionSchema }).openapi("LoggedIn");
+
 export const errorSchema = z
   .object({ error: z.object({ code: z.string(), message: z.string(), hint: z.string().nullable() }) })
   .openapi("Error");
@@ -232,6 +252,11 @@ export const errorSchema = z
 export const approveRequest = z.strictObject({ spec_hash: z.string().min(1), comment: z.string().max(500).optional() });
 export const rejectRequest = z.strictObject({ comment: z.string().max(500).optional() });
 export const retryRequest = z.strictObject({ reschedule: z.boolean().optional(), rerun_unknown_hooks: z.boolean().optional() });
+export const passwordLogin = z.strictObject({
+  name: z.string().min(1).max(100),
+  password: z.string().min(1).max(1_000),
+  next: z.string().max(2_000).optional(),
+});
 export const pauseRequest = z.strictObject({ reason: z.string().trim().min(1).max(500) });
 export const deployNowRequest = z.strictObject({ spec_hash: z.string().min(1) });
 export const fetchRequest = z.strictObject({ repository: z.string().optional(), accept: z.boolean().optional() });
@@ -246,5 +271,8 @@ export type JobDetailJson = z.infer<typeof jobDetailSchema>;
 export type ExplanationJson = z.infer<typeof explanationSchema>;
 export type PauseJson = z.infer<typeof pauseSchema>;
 export type StatusJson = z.infer<typeof statusSchema>;
+export type SessionJson = z.infer<typeof sessionSchema>;
+export type LoginOptionsJson = z.infer<typeof loginOptionsSchema>;
+export type LoggedInJson = z.infer<typeof loggedInSchema>;
 export type ErrorJson = z.infer<typeof errorSchema>;
 export type RetryRequest = z.infer<typeof retryRequest>;

@@ -16,10 +16,18 @@ export type ErrorStatus = 400 | 401 | 403 | 404 | 405 | 409 | 413 | 415 | 421 | 
 export class ApiError extends NopsError {
   override readonly name = "ApiError";
   readonly status: ErrorStatus;
+  /** Milliseconds after which asking again makes sense. */
+  readonly retryAfterMs: number | undefined;
 
-  constructor(status: ErrorStatus, code: string, message: string, details: { readonly hint?: string } = {}) {
+  constructor(
+    status: ErrorStatus,
+    code: string,
+    message: string,
+    details: { readonly hint?: string; readonly retryAfterMs?: number; readonly cause?: unknown } = {},
+  ) {
     super(message, { code, ...details });
     this.status = status;
+    this.retryAfterMs = details.retryAfterMs;
   }
 }
 

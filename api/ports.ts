@@ -1,8 +1,10 @@
 /** What the server needs of the program behind it. `cmd/` matches these with operator and store. */
 
-import type { TokenCapability } from "../model/capabilities.ts";
+import type { Instant } from "../model/clock.ts";
 import type { Actor } from "../model/deployment.ts";
+import type { Grant } from "../model/grant.ts";
 import type { JobKey } from "../model/job-key.ts";
+import type { LoginMethod } from "../model/login.ts";
 import type {
   DeploymentDetailJson,
   DeploymentJson,
@@ -71,18 +73,53 @@ export interface Commands {
 /** Who a request comes from and what they may do. */
 export interface Principal {
   readonly actor: Actor;
-  readonly capabilities: ReadonlySet<TokenCapability>;
-  /** Whether the principal's rights reach into a namespace. */
-  covers(namespace: string): boolean;
-  /** Whether the rights reach every namespace: needed for what is not about one job. */
-  readonly everywhere: boolean;
+  /** How the principal proved who they are. */
+  readonly method: LoginMethod | "token" | "anonymous";
+  /** Together; each right holds in the namespaces of its own grant only. */
+  readonly grants: readonly Grant[];
+  /** When the session ends at the latest; of sessions only. */
+  readonly endsAt?: Instant;
 }
 
+/** What a session is asked for: `watch` is a stream that stays open, which is no activity of a person. */
+export type SessionPurpose = "read" | "write" | "watch";
+
 export interface Authenticator {
+  /** Whether API tokens count at all (`auth.mode`). */
+  readonly acceptsTokens: boolean;
   /** The owner of a bearer token, `undefined` when there is none such. Must take the same time for every wrong token. */
   bearer(secret: string): Promise<Principal | undefined>;
+  /** Who a session belongs to and what they may do at this moment; `undefined` when it ended or its person lost the account (S24). */
+  session(secret: string, purpose: SessionPurpose): Promise<Principal | undefined>;
   /** Who an unauthenticated request counts as; `undefined` in production. */
   readonly anonymous: Principal | undefined;
+}
+
+/** Where a login comes from. */
+export interface LoginOrigin {
+  /** Address of the client; one for all of an IPv6 network. */
+  readonly source: string;
+  /** Secret of the session that the browser has already. It ends with the login (S23). */
+  readonly formerSecret: string | undefined;
+}
+
+export interface LoggedIn {
+  /** For the cookie, and nowhere else. */
+  readonly secret: string;
+  readonly principal: Principal;
+  /** Milliseconds until the session ends at the latest. */
+  readonly longestMs: number;
+}
+
+/**
+ * Ways for people to come in; one that is absent is switched off. Each throws ApiError 401 `wrong_credentials` (one text, whatever was
+ * wrong), 403 `not_allowed`, 429 `too_many_logins`, 503 when what knows the person cannot be asked.
+ */
+export interface Logins {
+  readonly methods: readonly (LoginMethod | "token")[];
+  readonly local: ((name: string, password: string, origin: LoginOrigin) => Promise<LoggedIn>) | undefined;
+  /** Ends the session of a secret; an unknown one is no error. */
+  logout(secret: string): Promise<void>;
 }
 
 export interface Readiness {
@@ -116,6 +153,11 @@ export interface ApiDependencies {
   readonly queries: Queries;
   readonly commands: Commands;
   readonly authenticator: Authenticator;
+  readonly logins: Logins;
+  /** True when people reach the server by https: cookies are then kept from any other way. */
+  readonly secureCookies: boolean;
+  /** Addresses and networks whose X-Forwarded-For counts. */
+  readonly trustedProxies: readonly string[];
   readonly probes: Probes;
   readonly webhooks: Webhooks;
   /** Masks secrets in any text that leaves (design D25). */

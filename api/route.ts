@@ -29,8 +29,8 @@ const errorResponses = Object.fromEntries(
 function errorMeaning(status: number): string {
   const meanings: Readonly<Record<number, string>> = {
     400: "The request is wrong",
-    401: "No valid token",
-    403: "The token lacks the right",
+    401: "No valid token or session",
+    403: "The right is missing",
     404: "Does not exist, or may not be seen",
     409: "A rule refuses it; the code says which",
     429: "Too many requests",
@@ -40,9 +40,14 @@ function errorMeaning(status: number): string {
   return meanings[status] ?? "";
 }
 
-/** What every declaration says of itself: the capability its handler demands, and a sentence. */
-export function meta(capability: Capability, summary: string) {
-  return { summary, "x-capability": capability, security: [{ bearer: [] as string[] }] };
+/** What every declaration says of itself: the capability its handler demands, and a sentence. `any`: whoever proved who they are. */
+export function meta(capability: Capability | "any", summary: string) {
+  return { summary, "x-capability": capability, security: [{ bearer: [] as string[] }, { session: [] as string[] }] };
+}
+
+/** The same for what is there before anybody proved anything. */
+export function openMeta(summary: string) {
+  return { summary, "x-capability": "none", security: [] };
 }
 
 interface JsonAnswer<T extends z.ZodType> {

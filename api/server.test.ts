@@ -1,128 +1,15 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { ConflictError, NomadError, RefusedError } from "../model/errors.ts";
 import type { JobKey } from "../model/job-key.ts";
-import type { Capability } from "./auth.ts";
-import type { DeploymentDetailJson, EventJson } from "./contract.ts";
-import type { ApiDependencies, ListFilter, Principal } from "./ports.ts";
+import { aPrincipal, at, type FakeApi, fakeApi, tokens } from "../testkit/fake-api.ts";
+import { tempFolder } from "../testkit/temp-folder.ts";
+import type { EventJson } from "./contract.ts";
+import type { ApiDependencies } from "./ports.ts";
 import { createApi } from "./server.ts";
 
-const at = "2026-01-02T03:04:05.678Z";
-
-const deployment: DeploymentDetailJson = {
-  id: "01D",
-  namespace: "apps",
-  job: "web",
-  repository: "main",
-  file: "web.nomad.hcl",
-  commit_sha: "a".repeat(40),
-  commit_subject: "subject",
-  commit_author: "author",
-  spec_hash: "hash",
-  policy: "approval",
-  state: "pending_approval",
-  mode: "apply",
-  base_index: 1,
-  applied_index: null,
-  error: null,
-  reason: "drift",
-  decided_by: null,
-  decided_at: null,
-  retry_of: null,
-  retried_by: null,
-  awaiting_promotion_since: null,
-  promoted_at: null,
-  window_lifted_by: null,
-  created_at: at,
-  updated_at: at,
-  diff: null,
-  hooks: [],
-  hook_runs: [],
-  approvals: [],
-  approvals_required: 1,
-  events: [],
-};
-
-function principal(capabilities: readonly Capability[], namespace?: string): Principal {
-  return {
-    actor: { name: "tester", kind: "token", identity: "token:1" },
-    capabilities: new Set(capabilities),
-    covers: (wanted) => namespace === undefined || wanted === namespace,
-    everywhere: namespace === undefined,
-  };
-}
-
-const tokens: Readonly<Record<string, Principal>> = {
-  reader: principal(["read"]),
-  approver: principal(["read", "approve"]),
-  admin: principal(["admin"]),
-  elsewhere: principal(["admin"], "other"),
-};
-
-const paused = { paused: true, reason: "r", by: "tester", since: at };
-let calls: unknown[][];
-let failWith: Error | undefined;
-let reported: unknown[];
-let events: EventJson[];
-
-function record<T>(name: string, answer: T) {
-  return (...args: unknown[]): Promise<T> => {
-    calls.push([name, ...args]);
-    return failWith === undefined ? Promise.resolve(answer) : Promise.reject(failWith);
-  };
-}
-
-function dependencies(overrides: Partial<ApiDependencies> = {}): ApiDependencies {
-  return {
-    queries: {
-      jobs: () => Promise.resolve([]),
-      job: () => Promise.resolve(undefined),
-      explain: () => Promise.resolve(undefined),
-      deployments: (filter: ListFilter) => {
-        calls.push(["deployments", filter]);
-        return Promise.resolve({ items: [deployment], nextCursor: "next" });
-      },
-      deployment: (id) => Promise.resolve(id === deployment.id ? deployment : undefined),
-      events: () => Promise.resolve({ items: events, nextCursor: null }),
-      eventsAfter: (id) => Promise.resolve(events.filter((event) => event.id > id)),
-      lastEventId: () => Promise.resolve(0),
-      onEvents: () => () => undefined,
-      pause: () => Promise.resolve({ paused: false, reason: null, by: null, since: null }),
-      status: () => Promise.reject(new Error("boom with s3cret")),
-    },
-    commands: {
-      approve: record("approve", deployment),
-      reject: record("reject", deployment),
-      retry: record("retry", deployment),
-      promote: record("promote", deployment),
-      fail: record("fail", deployment),
-      pauseJob: record("pauseJob", paused),
-      resumeJob: record("resumeJob", paused),
-      pauseAll: record("pauseAll", paused),
-      resumeAll: record("resumeAll", paused),
-      deployNow: record("deployNow", null),
-      fetch: record("fetch", undefined),
-      resolveHook: record("resolveHook", {} as never),
-    },
-    authenticator: {
-      bearer: (secret) => Promise.resolve(Object.hasOwn(tokens, secret) ? tokens[secret] : undefined),
-      anonymous: undefined,
-    },
-    probes: {
-      healthy: () => Promise.resolve(true),
-      ready: () => Promise.resolve({ ready: false, reasons: { nomad: "cannot be reached" } }),
-      version: "1.2.3",
-      metrics: () => Promise.resolve({ contentType: "text/plain", body: "nops_build_info 1\n" }),
-      metricsToken: () => undefined,
-    },
-    webhooks: { receive: (repository) => Promise.resolve(repository === "main" ? "refused" : "unknown") },
-    redact: (text) => text.replaceAll("s3cret", "<redacted>"),
-    reportError: (error) => reported.push(error),
-    dashboardDir: undefined,
-    allowedHosts: [],
-    stopping: new AbortController().signal,
-    ...overrides,
-  };
-}
+let fake: FakeApi;
 
 function call(
   path: string,
@@ -138,7 +25,7 @@ function call(
   if (options.token !== undefined) headers["authorization"] = `Bearer ${options.token}`;
   if (options.body !== undefined) headers["content-type"] ??= "application/json";
   const body = options.body === undefined ? null : typeof options.body === "string" ? options.body : JSON.stringify(options.body);
-  return createApi(dependencies(overrides)).request(path, { method: options.method ?? "GET", headers, body });
+  return createApi(fake.dependencies(overrides)).request(path, { method: options.method ?? "GET", headers, body });
 }
 
 async function codeOf(response: Response): Promise<string> {
@@ -146,15 +33,12 @@ async function codeOf(response: Response): Promise<string> {
 }
 
 beforeEach(() => {
-  calls = [];
-  failWith = undefined;
-  reported = [];
-  events = [];
+  fake = fakeApi();
 });
 
 describe("permissions", () => {
-  it("every route under /api declares a capability, and none answers without a token (S29)", async () => {
-    const app = createApi(dependencies());
+  it("every declared route names the capability it demands, or that it demands none (S29)", async () => {
+    const app = createApi(fake.dependencies());
     const document = (await (
       await app.request("/api/v1/openapi.json", { headers: { authorization: "Bearer reader" } })
     ).json()) as {
@@ -163,14 +47,36 @@ describe("permissions", () => {
     const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
       Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
     );
-    expect(operations.length).toBeGreaterThan(18);
+    expect(operations.length).toBeGreaterThan(21);
     for (const { path, method, operation } of operations) {
       expect(operation["x-capability"], `${method} ${path}`).toBeTypeOf("string");
-      const response = await app.request(path.replace(/\{\w+\}/g, "x"), { method: method.toUpperCase() });
-      expect(response.status, `${method} ${path}`).toBe(401);
+      expect(operation["x-capability"] === "none", `${method} ${path}`).toBe(path.startsWith("/auth/"));
+      expect(operation["security"], `${method} ${path}`).toEqual(
+        path.startsWith("/auth/") ? [] : [{ bearer: [] }, { session: [] }],
+      );
     }
-    expect((await app.request("/api/v1/events/stream")).status).toBe(401);
-    expect((await app.request("/api/v1/openapi.json")).status).toBe(401);
+  });
+
+  it("without any credentials exactly the known routes answer, and nothing else does (S27, S29)", async () => {
+    const folder = tempFolder();
+    writeFileSync(join(folder, "index.html"), "<!doctype html>");
+    const app = createApi(fake.dependencies({ dashboardDir: folder }));
+    const routes = new Set(app.routes.filter(({ method }) => method !== "ALL").map(({ method, path }) => `${method} ${path}`));
+    expect(routes.size).toBeGreaterThan(35);
+    const open: string[] = [];
+    for (const route of routes) {
+      const [method = "", path = ""] = route.split(" ");
+      const response = await app.request(path.replace(/:\w+(\{[^}]+\}\+?)?|\*/g, "x"), { method });
+      if (response.status !== 401) open.push(route);
+    }
+    expect(open.sort()).toEqual(
+      [
+        ...["healthz", "readyz", "version", "metrics", "auth/options"].map((path) => `GET /${path}`),
+        ...["webhook/:repository", "auth/local", "auth/logout"].map((path) => `POST /${path}`),
+        ...["", "login", "jobs", "jobs/*", "deployments/*", "activity", "events", "status"].map((path) => `GET /${path}`),
+        "GET /assets/:name{[A-Za-z0-9_.-]+}",
+      ].sort(),
+    );
   });
 
   it.each([
@@ -194,15 +100,15 @@ describe("permissions", () => {
     };
     const reads = Object.entries(document.paths).filter(([, methods]) => "get" in methods);
     expect(reads.length).toBeGreaterThanOrEqual(8);
-    calls = [];
+    fake.calls.length = 0;
     for (const [path] of [...reads, ...reads]) await call(path.replace(/\{\w+\}/g, "x"), { token: "admin" });
     for (const path of ["/healthz", "/readyz", "/version", "/metrics"]) await call(path);
     // Whoever reads asks questions only: every other call is a command.
-    expect(calls.filter(([name]) => name !== "deployments")).toEqual([]);
+    expect(fake.calls.filter(([name]) => name !== "deployments")).toEqual([]);
   });
 
   it("a wrong token never falls back to anonymous rights", async () => {
-    const anonymous = { authenticator: { bearer: () => Promise.resolve(undefined), anonymous: principal(["read"]) } };
+    const anonymous = { authenticator: { ...fake.dependencies().authenticator, anonymous: aPrincipal(["read"]) } };
     expect((await call("/api/v1/deployments", {}, anonymous)).status).toBe(200);
     expect((await call("/api/v1/deployments", { token: "wrong" }, anonymous)).status).toBe(401);
   });
@@ -221,7 +127,7 @@ describe("requests", () => {
       token: "approver",
       body: { spec_hash: "hash", comment: "ok" },
     });
-    expect(calls).toEqual([["approve", "01D", "hash", "ok", tokens["approver"]?.actor]]);
+    expect(fake.calls).toEqual([["approve", "01D", "hash", "ok", tokens["approver"]?.actor]]);
   });
 
   it.each([
@@ -236,12 +142,12 @@ describe("requests", () => {
   ])("refuses %s and changes nothing", async (_name, path, body, status) => {
     const response = await call(path, { method: "POST", token: "admin", body });
     expect(response.status).toBe(status);
-    expect(calls).toEqual([]);
+    expect(fake.calls).toEqual([]);
   });
 
   it("accepts an empty body where nothing is required", async () => {
     expect((await call("/api/v1/deployments/01D/retry", { method: "POST", token: "admin" })).status).toBe(200);
-    expect(calls[0]?.slice(0, 3)).toEqual(["retry", "01D", {}]);
+    expect(fake.calls[0]?.slice(0, 3)).toEqual(["retry", "01D", {}]);
   });
 
   it("refuses a body that is not JSON by type (S21)", async () => {
@@ -265,14 +171,14 @@ describe("requests", () => {
 
   it("passes paging and filters on, with a default limit", async () => {
     await call("/api/v1/deployments?state=failed&job=web&cursor=c", { token: "reader" });
-    expect(calls).toEqual([["deployments", { limit: 50, state: "failed", job: "web", cursor: "c" }]]);
+    expect(fake.calls).toEqual([["deployments", { limit: 50, state: "failed", job: "web", cursor: "c" }]]);
     expect((await call("/api/v1/deployments?limit=0", { token: "reader" })).status).toBe(400);
     expect((await call("/api/v1/deployments?since=yesterday", { token: "reader" })).status).toBe(400);
   });
 
   it("decodes a job ID with slashes from one path segment", async () => {
     await call(`/api/v1/jobs/apps/${encodeURIComponent("team/web")}/resume`, { method: "POST", token: "admin" });
-    expect(calls[0]?.slice(0, 2)).toEqual(["resumeJob", "apps/team/web" as JobKey]);
+    expect(fake.calls[0]?.slice(0, 2)).toEqual(["resumeJob", "apps/team/web" as JobKey]);
   });
 });
 
@@ -283,7 +189,7 @@ describe("errors", () => {
     [new NomadError("down", { kind: "not_sent" }), 503, "nomad_not_sent"],
     [new TypeError("bug"), 500, "internal"],
   ])("%s becomes a status and a code", async (error, status, code) => {
-    failWith = error;
+    fake.failWith = error;
     const response = await call("/api/v1/deployments/01D/reject", { method: "POST", token: "admin" });
     expect(response.status).toBe(status);
     expect(await codeOf(response)).toBe(code);
@@ -293,11 +199,11 @@ describe("errors", () => {
     const response = await call("/api/v1/status", { token: "reader" });
     expect(response.status).toBe(500);
     expect(await response.text()).not.toContain("boom");
-    expect(reported).toHaveLength(1);
+    expect(fake.reported).toHaveLength(1);
   });
 
   it("masks secrets in expected errors", async () => {
-    failWith = new RefusedError("value s3cret", { code: "refused", hint: "s3cret" });
+    fake.failWith = new RefusedError("value s3cret", { code: "refused", hint: "s3cret" });
     const text = await (await call("/api/v1/deployments/01D/reject", { method: "POST", token: "admin" })).text();
     expect(text).not.toContain("s3cret");
     expect(text).toContain("<redacted>");
@@ -329,7 +235,7 @@ describe("process routes", () => {
   });
 
   it("asks for the metrics token when one is set", async () => {
-    const probes = { ...dependencies().probes, metricsToken: () => "m3trics" };
+    const probes = { ...fake.dependencies().probes, metricsToken: () => "m3trics" };
     expect((await call("/metrics", {}, { probes })).status).toBe(401);
     expect((await call("/metrics", { token: "m3trics" }, { probes })).status).toBe(200);
   });
@@ -361,7 +267,7 @@ describe("event stream", () => {
   });
 
   it("resumes after Last-Event-ID and leaves out namespaces that may not be read", async () => {
-    events = [event(1, "other"), event(2, "apps"), event(3, null), event(4, "other")];
+    fake.events = [event(1, "other"), event(2, "apps"), event(3, null), event(4, "other")];
     const response = await call("/api/v1/events/stream", { token: "elsewhere", headers: { "last-event-id": "1" } });
     const reader = response.body?.getReader();
     const text = new TextDecoder().decode((await reader?.read())?.value);

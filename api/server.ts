@@ -2,7 +2,7 @@
 import { OpenAPIHono } from "@hono/zod-openapi";
 import type { MiddlewareHandler } from "hono";
 import { bodyLimit } from "hono/body-limit";
-import { type ApiEnv, authenticate } from "./auth.ts";
+import { type ApiEnv, authenticate, noteCredentials } from "./auth.ts";
 import { ApiError, errorAnswer } from "./errors.ts";
 import type { ApiDependencies } from "./ports.ts";
 import { dashboardRoutes } from "./routes/dashboard.ts";
@@ -11,6 +11,9 @@ import { eventRoutes } from "./routes/events.ts";
 import { jobRoutes } from "./routes/jobs.ts";
 import { operationRoutes } from "./routes/operations.ts";
 import { processRoutes } from "./routes/process.ts";
+import { sessionRoutes } from "./routes/session.ts";
+import { sameOriginWrites } from "./same-origin.ts";
+import { cookieName, sessionCookie } from "./session-cookie.ts";
 
 const maxBodyBytes = 64 * 1024;
 
@@ -34,22 +37,38 @@ export function createApi(dependencies: ApiDependencies): OpenAPIHono<ApiEnv> {
     const answer = errorAnswer(error, dependencies.redact);
     if (answer.unexpected) dependencies.reportError(error, `${context.req.method} ${context.req.routePath}`);
     if (answer.status === 401) context.header("www-authenticate", "Bearer");
+    if (error instanceof ApiError && error.retryAfterMs !== undefined)
+      context.header("retry-after", String(Math.ceil(error.retryAfterMs / 1_000)));
     return context.json(answer.body, answer.status);
   });
   app.notFound((context) => context.json({ error: { code: "not_found", message: "no such path", hint: null } }, 404));
   app.use(securityHeaders, hostCheck(dependencies.allowedHosts));
   processRoutes(app, dependencies);
 
-  app.use("/api/*", authenticate(dependencies.authenticator), sameOriginWrites);
-  app.use("/api/*", bodyLimit({ maxSize: maxBodyBytes, onError: bodyTooLarge }), emptyBodyIsEmptyObject);
+  const cookie = sessionCookie(dependencies.secureCookies);
+  app.use("/api/*", authenticate(dependencies.authenticator, cookie));
+  app.use("/auth/*", noteCredentials(cookie));
+  for (const path of ["/api/*", "/auth/*"]) {
+    app.use(path, sameOriginWrites, bodyLimit({ maxSize: maxBodyBytes, onError: bodyTooLarge }), emptyBodyIsEmptyObject);
+  }
+  sessionRoutes(app, dependencies, cookie);
   jobRoutes(app, dependencies);
   deploymentRoutes(app, dependencies);
   operationRoutes(app, dependencies);
   eventRoutes(app, dependencies);
-  app.openAPIRegistry.registerComponent("securitySchemes", "bearer", { type: "http", scheme: "bearer" });
+  declareSecurity(app, dependencies.secureCookies);
   app.doc31("/api/v1/openapi.json", { openapi: "3.1.0", info: { title: "nops", version: dependencies.probes.version } });
   if (dependencies.dashboardDir !== undefined) dashboardRoutes(app, dependencies.dashboardDir);
   return app;
+}
+
+function declareSecurity(app: OpenAPIHono<ApiEnv>, secureCookies: boolean): void {
+  app.openAPIRegistry.registerComponent("securitySchemes", "bearer", { type: "http", scheme: "bearer" });
+  app.openAPIRegistry.registerComponent("securitySchemes", "session", {
+    type: "apiKey",
+    in: "cookie",
+    name: cookieName(secureCookies),
+  });
 }
 
 function refuseInvalid(result: {
@@ -84,24 +103,6 @@ function hostCheck(allowed: readonly string[]): MiddlewareHandler {
     }
     await next();
   };
-}
-
-/** A write that a browser makes must come from the page itself (S21); programs send neither header. */
-const sameOriginWrites: MiddlewareHandler<ApiEnv> = async (context, next) => {
-  if (!["GET", "HEAD", "OPTIONS"].includes(context.req.method)) {
-    const site = context.req.header("sec-fetch-site");
-    const origin = context.req.header("origin");
-    const foreign =
-      site !== undefined
-        ? !["same-origin", "none"].includes(site)
-        : origin !== undefined && hostOf(origin) !== context.req.header("host");
-    if (foreign) throw new ApiError(403, "cross_origin", "writes from other origins are refused");
-  }
-  await next();
-};
-
-function hostOf(origin: string): string | undefined {
-  return URL.canParse(origin) ? new URL(origin).host : undefined;
 }
 
 /** Routes whose body is optional see `{}`; a body that is no JSON is refused before any handler runs. */

@@ -47,6 +47,8 @@ const usageCodes = new Set([
   "file_exists",
   "schema_too_new",
   "listen_failed",
+  "bad_users_file",
+  "users_unreadable",
 ]);
 
 /** The exit code that an error means. */

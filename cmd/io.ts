@@ -14,6 +14,8 @@ export interface CommandIo {
   readonly colour: { readonly out: boolean; readonly err: boolean };
   /** Asks yes or no; only called when `interactive`. */
   readonly confirm: (question: string) => Promise<boolean>;
+  /** A secret typed unseen at the terminal, or all of stdin when nobody can type. */
+  readonly readSecret: (question: string) => Promise<string>;
   /** Aborts on the first SIGINT or SIGTERM. */
   readonly interrupted: AbortSignal;
   readonly clock: Clock;

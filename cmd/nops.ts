@@ -28,6 +28,13 @@ const io: CommandIo = {
     const answer = await confirm({ message: question, initialValue: false, output: process.stderr });
     return !isCancel(answer) && answer;
   },
+  readSecret: async (question) => {
+    if (!io.interactive) return (await import("node:stream/consumers")).text(process.stdin);
+    const { password, isCancel } = await import("@clack/prompts");
+    const answer = await password({ message: question, output: process.stderr });
+    if (isCancel(answer)) process.exit(exitCodes.interrupted);
+    return answer;
+  },
   interrupted: interruption(),
   clock: systemClock,
   random: systemRandom,

@@ -219,6 +219,7 @@ function administrationCommands(program: Command, io: CommandIo): void {
     .option("--capability <capability...>", "read approve promote retry deploy-now pause fetch resolve admin", ["read"])
     .option("--namespace <glob...>", "namespaces it reaches", ["*"])
     .option("--ttl <duration>", "how long it lives")
+    .option("--owner <person>", "whose token it is, such as local:anna: what it approves counts as theirs")
     .option("--json", "print JSON")
     .action(async (name: string, flags) => (await body()).tokenCreate(name, flags, io));
   local(token, "list", "list tokens without their secrets")
@@ -227,6 +228,13 @@ function administrationCommands(program: Command, io: CommandIo): void {
   local(token, "revoke <id>", "revoke a token")
     .option("--json", "print JSON")
     .action(async (id: string, flags) => (await body()).tokenRevoke(id, flags, io));
+  program
+    .command("user")
+    .description("people who log in with a password")
+    .command("hash <name>")
+    .description("print a line for the users file; the password comes from the terminal or stdin")
+    .option("--email <address>", "so that nobody approves their own commit where authors may not")
+    .action(async (name: string, flags) => (await import("./commands/user.ts")).userHash(name, flags, io));
   program
     .command("secret")
     .description("secrets")

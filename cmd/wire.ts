@@ -22,8 +22,12 @@ import { openStore, type Store } from "../store/open.ts";
 import { createLog } from "../telemetry/log.ts";
 import { createMetrics, type Metrics } from "../telemetry/metrics.ts";
 import { Notifier } from "../telemetry/notifier.ts";
+import { usesHttps } from "./config/auth-checks.ts";
 import type { Config } from "./config/schema.ts";
 import type { CommandIo } from "./io.ts";
+import { localLogin } from "./login/local.ts";
+import { createPeople, type People } from "./login/people.ts";
+import { openUsersFile } from "./login/users-file.ts";
 import { createAuthenticator } from "./operator/authenticator.ts";
 import { createCommands } from "./operator/commands.ts";
 import { startEventLog } from "./operator/event-log.ts";
@@ -229,14 +233,20 @@ async function startServer(parts: ServerParts, opened: (() => Promise<void> | vo
   });
   // Its timer would keep a process alive whose address is taken.
   opened.push(() => probes.stop());
+  const people = createLogins(parts);
   const app = createApi({
     queries: createQueries(config, store, operator, contact),
     commands: createCommands(operator),
     authenticator: createAuthenticator({
       findToken: (secret) => store.findToken(secret),
+      acceptsTokens: config.auth.mode.includes("token"),
+      session: people.session,
       bootstrap: secrets.bootstrap,
       anonymousRead: config.auth.anonymous_read,
     }),
+    logins: people.logins,
+    secureCookies: usesHttps(config.http.public_url),
+    trustedProxies: config.http.trusted_proxies,
     probes,
     webhooks: createWebhooks(
       config,
@@ -257,6 +267,13 @@ async function startServer(parts: ServerParts, opened: (() => Promise<void> | vo
     return server.close(2_000);
   });
   return { address: server.address, broken: probes.broken, announceStop: () => stopping.abort() };
+}
+
+/** What `auth.mode` lets people log in by. @throws NopsError `users_unreadable`, `bad_users_file`. */
+function createLogins({ config, io, log, store }: ServerParts): People {
+  const { mode, local, rules } = config.auth;
+  const file = local.users_file === undefined ? undefined : openUsersFile(resolve(io.workingDirectory, local.users_file), log);
+  return createPeople({ methods: mode, store, log, local: file === undefined ? undefined : localLogin(file, rules) });
 }
 
 /** `host:port`, `[v6]:port` or `:port`. */

@@ -1,4 +1,4 @@
-/** Calls of the page to the API it came from. The token lives in this tab only. */
+/** Calls of the page to the API it came from. A token lives in this tab only; a session lives in a cookie that no script reads. */
 import { signal } from "@preact/signals";
 import type {
   DeploymentDetailJson,
@@ -8,6 +8,9 @@ import type {
   ExplanationJson,
   JobDetailJson,
   JobJson,
+  LoggedInJson,
+  LoginOptionsJson,
+  SessionJson,
   StatusJson,
 } from "../api/contract.ts";
 
@@ -15,13 +18,13 @@ const storageKey = "nops-token";
 
 /** The token of this tab; empty when none was given. */
 export const token = signal(sessionStorage.getItem(storageKey) ?? "");
-/** Set when the API asks for a token or refuses the one it got. */
-export const tokenWanted = signal(false);
+/** Set when the API asks who is there, or refuses the token or session it got. */
+export const loginWanted = signal(false);
 
 export function useToken(value: string): void {
   token.value = value.trim();
   sessionStorage.setItem(storageKey, token.value);
-  tokenWanted.value = false;
+  loginWanted.value = false;
 }
 
 /** An answer that is no success, in the API's own words. */
@@ -46,7 +49,7 @@ async function call<T>(path: string, init: RequestInit = {}): Promise<T> {
     headers: headers(init.body === undefined ? {} : { "content-type": "application/json" }),
   });
   if (response.ok) return (await response.json()) as T;
-  if (response.status === 401) tokenWanted.value = true;
+  if (response.status === 401 && !path.startsWith("/auth/")) loginWanted.value = true;
   const body = (await response.json().catch(() => undefined)) as ErrorJson | undefined;
   throw new RequestError(
     body?.error.code ?? "unknown",
@@ -61,6 +64,10 @@ const jobPath = (namespace: string, job: string): string =>
 const deploymentPath = (id: string): string => `/api/v1/deployments/${encodeURIComponent(id)}`;
 
 export const api = {
+  loginOptions: () => call<LoginOptionsJson>("/auth/options"),
+  session: () => call<SessionJson>("/api/v1/session"),
+  loginLocal: (name: string, password: string, next: string) => post<LoggedInJson>("/auth/local", { name, password, next }),
+  logout: () => post("/auth/logout"),
   jobs: () => call<{ jobs: JobJson[] }>("/api/v1/jobs"),
   job: (namespace: string, job: string) => call<JobDetailJson>(jobPath(namespace, job)),
   explain: (namespace: string, job: string) => call<ExplanationJson>(`${jobPath(namespace, job)}/explain`),
@@ -94,11 +101,17 @@ export const api = {
 export async function followEvents(onEvent: () => void, abort: AbortSignal): Promise<void> {
   let last = "";
   while (!abort.aborted) {
+    // Whoever has to log in first would only be refused again and again.
+    if (loginWanted.value) {
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      continue;
+    }
     try {
       const response = await fetch("/api/v1/events/stream", {
         headers: headers(last === "" ? {} : { "last-event-id": last }),
         signal: abort,
       });
+      if (response.status === 401) loginWanted.value = true;
       if (!response.ok || response.body === null) throw new Error(String(response.status));
       const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
       for (let part = await reader.read(); !part.done; part = await reader.read()) {

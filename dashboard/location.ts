@@ -9,6 +9,6 @@ addEventListener("popstate", () => {
 
 export function go(to: string): void {
   history.pushState(null, "", to);
-  path.value = to;
+  path.value = location.pathname;
   scrollTo(0, 0);
 }

@@ -2,6 +2,7 @@
 import { signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 import { token } from "./api.ts";
+import { session } from "./session.ts";
 
 /** Raised by one with every event of nops. */
 export const changes = signal(0);
@@ -20,7 +21,7 @@ export function useResource<T>(load: () => Promise<T>, key: string): Resource<T>
   });
   const [asked, ask] = useState(0);
   const version = changes.value;
-  const identity = token.value;
+  const identity = `${token.value} ${session.value?.identity ?? ""}`;
   useEffect(() => {
     let current = true;
     load().then(

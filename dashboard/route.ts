@@ -8,6 +8,7 @@ export type Route =
   | { readonly view: "deployment"; readonly id: string }
   | { readonly view: "events" }
   | { readonly view: "status" }
+  | { readonly view: "login" }
   | { readonly view: "lost" };
 
 /** The view that a path means. */
@@ -26,6 +27,7 @@ export function routeOf(pathname: string): Route {
     case "deployments":
     case "events":
     case "status":
+    case "login":
       return { view: first };
     default:
       return { view: "lost" };

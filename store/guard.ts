@@ -7,7 +7,7 @@ import { NopsError } from "../model/errors.ts";
 import type { Connection } from "./connection.ts";
 import { unwritableError } from "./errors.ts";
 import type { AuditHead, EventLog } from "./events.ts";
-import { events, meta } from "./schema.ts";
+import { events, meta, sessions } from "./schema.ts";
 
 /** What the data folder remembers beside the database: the highest epoch and a place of the audit log. */
 export interface FolderMark extends AuditHead {
@@ -129,6 +129,8 @@ export class Guard {
   }
 
   #setRestored(message: string): void {
+    // An older database has sessions again that were ended since.
+    this.#connection.orm.delete(sessions).run();
     this.#write(restoredKey, JSON.stringify({ at: this.#connection.now(), message } satisfies RestoredMark));
     this.#events.append({ kind: "restored", actor: engineActor, reason: "restored_database", message });
   }

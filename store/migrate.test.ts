@@ -120,7 +120,7 @@ describe("migrate", () => {
     database.prepare("INSERT INTO schema_migrations VALUES (99, 'future', 'x', ?)").run(builtAt);
     const tooNew = expect.objectContaining({
       code: "schema_too_new",
-      message: `the database ${path} has schema 99, this nops knows schemas up to 3`,
+      message: `the database ${path} has schema 99, this nops knows schemas up to ${newestSchema()}`,
     });
     expect(() => openStore({ path, ...world() })).toThrow(tooNew);
     expect(() => openStore({ path, ...world(), role: "admin" })).toThrow(tooNew);

@@ -16,10 +16,12 @@ import { Guard } from "./guard.ts";
 import { Health } from "./health.ts";
 import { Holds } from "./holds.ts";
 import { HookRuns } from "./hook-runs.ts";
+import { LoginAttempts } from "./login-attempts.ts";
 import { checkApplied, isEmptyDatabase, migrate, newestSchema } from "./migrate.ts";
 import { Outbox } from "./outbox.ts";
 import { ReadModel } from "./read-model.ts";
 import { Retention } from "./retention.ts";
+import { Sessions } from "./sessions.ts";
 import { Tokens } from "./tokens.ts";
 
 export interface StoreOptions {
@@ -95,6 +97,8 @@ function composeStore(connection: Connection, options: StoreOptions) {
     ...methodsOf(new ReadModel(connection, events), ...readModelMethods),
     ...methodsOf(new Audit(connection, events), "auditHead", "verifyAudit", "exportEvents", "eventsAfter"),
     ...methodsOf(new Tokens(connection, events, options.random), "createToken", "revokeToken", "listTokens", "findToken"),
+    ...methodsOf(new Sessions(connection, events, options.random), "openSession", "findSession", "endSession", "pruneSessions"),
+    ...methodsOf(new LoginAttempts(connection), "admitLogin", "loginSucceeded"),
     ...methodsOf(outbox, "claimNotifications", "markDelivered", "markFailed"),
     ...methodsOf(new Retention(connection, events), "prune"),
     ...methodsOf(guard, "folderMark", "restored", "markRestored", "acceptRestored", "restoreAcceptedAt"),

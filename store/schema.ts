@@ -5,6 +5,7 @@
 import { integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import type { HookPhase, HookResolution, HookRunState } from "../model/deployment.ts";
 import type { BirthState, DeploymentMode, DeploymentState } from "../model/lifecycle.ts";
+import type { LoginMethod } from "../model/login.ts";
 import type { ReasonCode } from "../model/reasons.ts";
 
 type StartPolicy = "auto" | "approval";
@@ -233,4 +234,26 @@ export const apiTokens = sqliteTable("api_tokens", {
   lastUsedAt: text("last_used_at"),
   revokedBy: text("revoked_by"),
   revokedAt: text("revoked_at"),
+  owner: text(),
+});
+
+export const sessions = sqliteTable("sessions", {
+  id: text().primaryKey(),
+  secretHash: text("secret_hash").notNull(),
+  method: text().$type<LoginMethod>().notNull(),
+  subject: text().notNull(),
+  name: text().notNull(),
+  email: text(),
+  claims: text().notNull(),
+  checkedAt: text("checked_at").notNull(),
+  createdAt: text("created_at").notNull(),
+  lastUsedAt: text("last_used_at").notNull(),
+  endsAt: text("ends_at").notNull(),
+});
+
+export const loginAttempts = sqliteTable("login_attempts", {
+  id: integer().primaryKey({ autoIncrement: true }),
+  at: text().notNull(),
+  source: text().notNull(),
+  account: text().notNull(),
 });

@@ -29,6 +29,15 @@ describe("tokens", () => {
     expect(token).toMatchObject({ capabilities: ["read"], namespaces: ["*"], expiresAt: undefined });
   });
 
+  it("may belong to a person, by method and subject (S58)", async () => {
+    const store = memoryStore();
+    const { token, secret } = await store.createToken({ name: "laptop of anna", owner: "local:anna", actor });
+    expect(await store.findToken(secret)).toMatchObject({ id: token.id, owner: "local:anna" });
+    expect((await store.eventsAfter(0, 9))[0]?.message).toContain("of local:anna may read");
+    for (const owner of ["anna", "token:1", "local:", "local:a b", "root:x"])
+      await expect(store.createToken({ name: "x", owner, actor })).rejects.toMatchObject({ code: "bad_owner" });
+  });
+
   it("are not found by anything else", async () => {
     const store = memoryStore();
     const { secret } = await store.createToken({ name: "ci", actor });

@@ -18,6 +18,8 @@ export interface ApiToken {
   /** Globs over namespaces; `*` is all. */
   readonly namespaces: readonly string[];
   readonly createdBy: string;
+  /** Identity of the person whose token it is: what it approves counts as theirs (S58). */
+  readonly owner: string | undefined;
   readonly createdAt: Instant;
   readonly expiresAt: Instant | undefined;
   /** To the minute. */
@@ -33,6 +35,8 @@ export interface NewToken {
   readonly namespaces?: readonly string[] | undefined;
   /** Milliseconds until it expires; absent: never. */
   readonly ttlMs?: number | undefined;
+  /** `METHOD:SUBJECT` of a person who logs in. */
+  readonly owner?: string | undefined;
   readonly actor: Actor;
 }
 
@@ -58,12 +62,13 @@ export class Tokens {
   /**
    * The secret is in the answer and nowhere else; its SHA-256 is stored.
    * A name belongs to one valid token, since decisions are signed with it.
-   * @throws InvalidRequestError `bad_token_name`, `unknown_capability`, `bad_ttl`, `bad_namespace`; RefusedError `token_name_taken`.
+   * @throws InvalidRequestError `bad_token_name`, `unknown_capability`, `bad_ttl`, `bad_namespace`, `bad_owner`; RefusedError `token_name_taken`.
    */
   async createToken(input: NewToken): Promise<{ readonly token: ApiToken; readonly secret: string }> {
     const capabilities = checkedCapabilities(input.capabilities ?? ["read"]);
     const namespaces = checkedNamespaces(input.namespaces ?? ["*"]);
     const name = checkedName(input.name);
+    const owner = checkedOwner(input.owner);
     const secret = secretPrefix + Buffer.from(this.#random.bytes(secretBytes)).toString("base64url");
     const c = this.#connection;
     return c.administer(() => {
@@ -80,13 +85,14 @@ export class Tokens {
         lastUsedAt: null,
         revokedBy: null,
         revokedAt: null,
+        owner,
       };
       c.orm.insert(apiTokens).values(row).run();
       const rights = `${capabilities.join(", ")} in ${namespaces.join(", ")}`;
       this.#events.append({
         kind: "token_created",
         actor: input.actor,
-        message: `token ${row.id} (${name}) may ${rights}${row.expiresAt === null ? "" : ` until ${row.expiresAt}`}`,
+        message: `token ${row.id} (${name})${owner === null ? "" : ` of ${owner}`} may ${rights}${row.expiresAt === null ? "" : ` until ${row.expiresAt}`}`,
       });
       return { token: toToken(row), secret };
     });
@@ -165,6 +171,7 @@ function toToken(row: TokenRow): ApiToken {
     capabilities: (JSON.parse(row.capabilities) as string[]).filter(isTokenCapability),
     namespaces: JSON.parse(row.namespaces) as string[],
     expiresAt: row.expiresAt ?? undefined,
+    owner: row.owner ?? undefined,
     lastUsedAt: row.lastUsedAt ?? undefined,
     revokedAt: row.revokedAt ?? undefined,
   };
@@ -192,6 +199,15 @@ function checkedName(given: string): string {
   if (/^[\p{L}\p{N}][\p{L}\p{N} ._@-]{0,99}$/u.test(name)) return name;
   throw new InvalidRequestError("a token's name has 1 to 100 letters, digits, spaces or any of . _ @ -", {
     code: "bad_token_name",
+  });
+}
+
+function checkedOwner(given: string | undefined): string | null {
+  if (given === undefined) return null;
+  if (/^(local|nomad|oidc):\S{1,400}$/.test(given)) return given;
+  throw new InvalidRequestError(`${JSON.stringify(given)} is no person`, {
+    code: "bad_owner",
+    hint: "a person is METHOD:SUBJECT as GET /api/v1/session shows it, for example local:anna",
   });
 }
 

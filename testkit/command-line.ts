@@ -12,7 +12,7 @@ export interface Ran {
 /** Without a terminal, with no Nomad and no nops to be reached unless `env` names one. */
 export async function commandLine(
   args: readonly string[],
-  options: { readonly folder?: string; readonly env?: Readonly<Record<string, string>> } = {},
+  options: { readonly folder?: string; readonly env?: Readonly<Record<string, string>>; readonly stdin?: string } = {},
 ): Promise<Ran> {
   const text = { out: "", err: "" };
   const adder = (stream: "out" | "err") => (more: string) => {
@@ -26,6 +26,7 @@ export async function commandLine(
     interactive: false,
     colour: { out: false, err: false },
     confirm: async () => false,
+    readSecret: async () => options.stdin ?? "",
     interrupted: new AbortController().signal,
     clock: systemClock,
     random: systemRandom,

@@ -113,6 +113,7 @@ function quietIo(environment: Readonly<Record<string, string>>): CommandIo {
     interactive: false,
     colour: { out: false, err: false },
     confirm: () => Promise.resolve(false),
+    readSecret: () => Promise.resolve(""),
     interrupted: new AbortController().signal,
     clock: systemClock,
     random: systemRandom,

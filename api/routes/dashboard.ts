@@ -20,7 +20,7 @@ export function dashboardRoutes(app: Hono<ApiEnv>, directory: string): void {
     return context.body(content, 200, { "content-type": contentType, "cache-control": "public, max-age=31536000, immutable" });
   });
   // Views are paths of the app, not hashes, so that a link to a deployment can be shared.
-  for (const path of ["/", "/jobs", "/jobs/*", "/deployments/*", "/activity", "/events", "/status"])
+  for (const path of ["/", "/login", "/jobs", "/jobs/*", "/deployments/*", "/activity", "/events", "/status"])
     app.get(path, (context) => context.html(page));
 }
 

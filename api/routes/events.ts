@@ -1,6 +1,6 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import { streamSSE } from "hono/streaming";
-import { demand, permits } from "../auth.ts";
+import { demand, permits, permitsEverywhere, principalOf } from "../auth.ts";
 import { type EventJson, eventSchema } from "../contract.ts";
 import type { ApiDependencies, Principal } from "../ports.ts";
 import { type Api, answers, listQuery, meta } from "../route.ts";
@@ -33,7 +33,7 @@ export function eventRoutes(api: Api, dependencies: ApiDependencies): void {
   api.get("/api/v1/events/stream", (context) => {
     const principal = context.get("principal");
     demand(principal, "read");
-    const header = context.req.header("authorization");
+    const credentials = context.get("credentials");
     return streamSSE(context, async (stream) => {
       let last = Number(context.req.header("last-event-id") ?? Number.NaN);
       if (!Number.isSafeInteger(last)) last = await queries.lastEventId();
@@ -41,9 +41,8 @@ export function eventRoutes(api: Api, dependencies: ApiDependencies): void {
       stream.onAbort(wake.stop);
       stopping.addEventListener("abort", wake.stop, { once: true });
       while (!stream.aborted && !stopping.aborted) {
-        // A revoked token must not keep its stream (S24): rights are asked again before each batch.
-        const current =
-          header === undefined ? authenticator.anonymous : await authenticator.bearer(header.replace(/^Bearer /i, ""));
+        // A token that was revoked or a session that ended must not keep its stream (S24): rights are asked again before each batch.
+        const current = await principalOf(authenticator, credentials, "watch");
         if (current === undefined || !permits(current, "read")) break;
         const events = await queries.eventsAfter(last, batchSize);
         for (const event of events) {
@@ -61,7 +60,7 @@ export function eventRoutes(api: Api, dependencies: ApiDependencies): void {
 
 /** Events without a namespace (tokens, repositories, the pause of all) are for those who may read everywhere. */
 function mayRead(principal: Principal, event: EventJson): boolean {
-  return event.namespace === null ? principal.everywhere : permits(principal, "read", event.namespace);
+  return event.namespace === null ? permitsEverywhere(principal, "read") : permits(principal, "read", event.namespace);
 }
 
 /** Waits for a wake-up that may come while nobody waits yet. `next` is false when only the time ran out. */

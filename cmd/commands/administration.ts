@@ -20,12 +20,13 @@ export interface LocalFlags {
   readonly capability?: readonly string[];
   readonly namespace?: readonly string[];
   readonly ttl?: string;
+  readonly owner?: string;
 }
 
 // Whoever may open the database file acts as its owner; the log names the system's user.
 function localActor(io: CommandIo): Actor {
   const name = io.environment["USER"] ?? io.environment["LOGNAME"] ?? "local";
-  return { name, kind: "person", identity: `local:${name}` };
+  return { name, kind: "person", identity: `system:${name}` };
 }
 
 async function withStore<T>(flags: LocalFlags, io: CommandIo, use: (store: Store) => Promise<T>): Promise<T> {
@@ -126,6 +127,7 @@ export async function tokenCreate(name: string, flags: LocalFlags, io: CommandIo
       capabilities: flags.capability,
       namespaces: flags.namespace,
       ttlMs,
+      owner: flags.owner,
       actor: localActor(io),
     });
     if (flags.json) printJson(io, { ...token, secret });

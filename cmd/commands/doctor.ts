@@ -4,6 +4,7 @@ import { configFromFlags } from "../config/from-flags.ts";
 import type { Config } from "../config/schema.ts";
 import { checkFiles } from "../doctor/files.ts";
 import type { Finding } from "../doctor/finding.ts";
+import { checkLogins } from "../doctor/logins.ts";
 import { checkNomad } from "../doctor/nomad.ts";
 import { checkRepositories } from "../doctor/repositories.ts";
 import { CommandError, exitCodes } from "../exit-codes.ts";
@@ -19,7 +20,7 @@ export interface DoctorFlags {
 export async function doctor(flags: DoctorFlags, io: CommandIo): Promise<void> {
   const config = configFromFlags(flags as Readonly<Record<string, unknown>>, io);
   const findings: Finding[] = [];
-  for (const check of [environment, checkFiles, checkNomad, checkRepositories]) {
+  for (const check of [environment, checkFiles, checkLogins, checkNomad, checkRepositories]) {
     const found = await check(config, io);
     findings.push(...found);
     if (!flags.json) for (const finding of found) io.out(line(finding, io));

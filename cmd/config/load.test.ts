@@ -18,12 +18,6 @@ function problems(text: string, input: Partial<ConfigInput> = {}): string[] {
   return [];
 }
 
-it.each(["oidc", "[oidc, token]", "local"])("says that a login by %s is not there, and what is", (mode) => {
-  expect(problems(`${minimal}auth:\n  mode: ${mode}\n`)).toEqual([
-    expect.stringMatching(/^nops\.yml:5:\d+ auth\.mode: must be "token": logins for people .* not part of this version/),
-  ]);
-});
-
 describe("defaults and precedence", () => {
   it("fills in the defaults of the contract, durations in ms", () => {
     expect(load(minimal)).toMatchObject({

@@ -2,6 +2,7 @@
 import { type Document, isMap, isScalar, LineCounter, parseDocument } from "yaml";
 import type { z } from "zod";
 import { NopsError } from "../../model/errors.ts";
+import { checkAuth } from "./auth-checks.ts";
 import { type ScalarKind, type ScalarOption, scalarOptions } from "./options.ts";
 import { type Config, configSchema, noRepository } from "./schema.ts";
 import { closest } from "./suggest.ts";
@@ -259,6 +260,8 @@ function knownKeys(path: Path, options: readonly ScalarOption[]): string[] {
   if (path.length === 0) return sections;
   const depth = path.length;
   const prefix = path.map((part) => (typeof part === "number" ? 0 : part)).join(".");
+  const inRule = path[0] === "auth" && path[1] === "rules" && depth === 3;
+  if (inRule) return ["users", "capabilities", "namespaces"];
   const below = options
     .filter((option) => option.path.length > depth && option.path.slice(0, depth).join(".") === prefix)
     .map((option) => String(option.path[depth]));
@@ -266,6 +269,7 @@ function knownKeys(path: Path, options: readonly ScalarOption[]): string[] {
     ...below,
     ...(path[0] === "repositories" ? ["name", "variables"] : []),
     ...(path[0] === "approval" ? ["min_policy"] : []),
+    ...(path[0] === "auth" && depth === 1 ? ["rules"] : []),
   ];
 }
 
@@ -302,19 +306,8 @@ function crossChecks(config: Config, source: (path: Path) => string): ConfigProb
   if ((config.nomad.client_cert === undefined) !== (config.nomad.client_key === undefined)) {
     problems.push({ source: source(["nomad", "client_cert"]), key: "nomad.client_cert", message: "and client_key go together" });
   }
-  if (config.auth.anonymous_read && !isLoopback(config.http.listen)) {
-    problems.push({
-      source: source(["auth", "anonymous_read"]),
-      key: "auth.anonymous_read",
-      message: "is allowed only while http.listen is a loopback address",
-    });
-  }
+  checkAuth(config, (path, message) => problems.push({ source: source(path), key: path.join("."), message }));
   return problems;
-}
-
-/** Whether an address such as `127.0.0.1:8080` is reachable from this machine only. */
-export function isLoopback(listen: string): boolean {
-  return /^(127(\.\d{1,3}){3}|localhost|\[::1\]):\d+$/.test(listen);
 }
 
 function deepFreeze<T>(value: T): T {

@@ -61,7 +61,8 @@ function fileOnly(schema: JsonSchema, prefix: string): FileOnlyKey[] {
     const name = `${prefix}${key}`;
     if (value.properties !== undefined) return fileOnly(value, `${name}.`);
     if (value.items?.properties !== undefined) return fileOnly(value.items, `${name}[].`);
-    const settable = kindOf(value) !== undefined && name !== "repositories[].name" && !prefix.startsWith("notifications");
+    const listed = prefix.includes("[]") && !prefix.startsWith("repositories[]");
+    const settable = kindOf(value) !== undefined && name !== "repositories[].name" && !listed;
     if (settable) return [];
     const required = schema.required?.includes(key) ?? false;
     return [{ name, description: value.description ?? "", allowed: allowedValues(value), default: defaultOf(value), required }];
@@ -114,10 +115,9 @@ function option(
 }
 
 function kindOf(schema: JsonSchema): ScalarKind | undefined {
-  for (const alternative of schema.anyOf ?? []) {
-    const kind = kindOf(alternative);
-    if (kind !== undefined) return kind;
-  }
+  const kinds = (schema.anyOf ?? []).map(kindOf).filter((kind) => kind !== undefined);
+  // One word or a list of them is written as a list of one.
+  if (kinds.length > 0) return kinds.includes("list") ? "list" : kinds[0];
   const type = typeof schema.type === "string" ? schema.type : schema.type?.find((name) => name !== "null");
   switch (type) {
     case "string":

@@ -2,15 +2,13 @@
 import { z } from "zod";
 import { parseDuration } from "../../model/duration.ts";
 import { policies } from "../../model/policy.ts";
+import { auth } from "./auth-schema.ts";
+import { optionalText, textList } from "./parts.ts";
 
 /** What is said when no repository is named at all. */
 export const noRepository = "at least one repository is needed (--git-url names one)";
 
 const text = z.string();
-const optionalText = z
-  .string()
-  .nullish()
-  .transform((value) => (value === "" || value === null ? undefined : value));
 const name = z
   .string()
   .regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/, "must be 1 to 64 letters, digits, '-' or '_', starting with a letter or digit");
@@ -27,8 +25,6 @@ function duration(byDefault: string) {
     .transform((value) => parseDuration(value) ?? 0)
     .prefault(byDefault);
 }
-
-const textList = z.array(z.string());
 
 const nomad = z.strictObject({
   address: text.default("http://127.0.0.1:4646").describe("Address of Nomad's API: http, https or unix socket"),
@@ -79,21 +75,6 @@ const http = z.strictObject({
   public_url: optionalText.describe("Address under which people reach nops"),
   trusted_proxies: textList.default([]).describe("Addresses whose X-Forwarded-* headers count"),
   metrics_token_file: optionalText.describe("Token that /metrics asks for; empty: open"),
-});
-
-const onlyToken =
-  'must be "token": logins for people (local, oidc, nomad) are not part of this version; see nops token create --help';
-
-const auth = z.strictObject({
-  mode: z
-    .union([z.literal("token"), z.array(z.literal("token")).min(1)], { error: onlyToken })
-    .default("token")
-    .describe("How people and programs prove who they are"),
-  bootstrap_token_file: optionalText.describe("File with one token that may do everything, for automation"),
-  anonymous_read: z
-    .boolean()
-    .default(false)
-    .describe("Let anybody who reaches the address read; refused unless it listens on loopback"),
 });
 
 const approval = z.strictObject({

@@ -1,19 +1,22 @@
 /** Whose token is it: the bootstrap token from its file, or one of the database (design D38). */
 import type { Authenticator, Principal } from "../../api/ports.ts";
-import { type TokenCapability, tokenCapabilities } from "../../model/capabilities.ts";
+import { tokenCapabilities } from "../../model/capabilities.ts";
 import { equalSecretly } from "../../model/equal-secretly.ts";
-import { createGlob } from "../../model/glob.ts";
+import { grantOf, type Rights } from "../../model/grant.ts";
 import type { SecretFile } from "./secret-file.ts";
 
 /** A token as the database keeps it. */
-export interface StoredToken {
+export interface StoredToken extends Rights {
   readonly id: string;
   readonly name: string;
-  readonly capabilities: readonly TokenCapability[];
-  readonly namespaces: readonly string[];
+  /** Identity of the person whose token it is. */
+  readonly owner: string | undefined;
 }
 
 export interface AuthenticatorOptions {
+  /** Whether API tokens count (`auth.mode`). */
+  readonly acceptsTokens: boolean;
+  readonly session: Authenticator["session"];
   readonly findToken: (secret: string) => Promise<StoredToken | undefined>;
   readonly bootstrap: SecretFile | undefined;
   /** Whether anybody who reaches the address may read; the configuration allows it on loopback only. */
@@ -22,6 +25,8 @@ export interface AuthenticatorOptions {
 
 export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
   return {
+    acceptsTokens: options.acceptsTokens,
+    session: options.session,
     bearer: async (secret) => {
       if (options.bootstrap !== undefined && equalSecretly(options.bootstrap.read(), secret)) return bootstrapPrincipal;
       const token = await options.findToken(secret);
@@ -31,26 +36,22 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   };
 }
 
-const everywhere = { covers: () => true, everywhere: true } as const;
-
 const bootstrapPrincipal: Principal = {
   actor: { name: "bootstrap token", kind: "token", accessorId: "bootstrap", identity: "token:bootstrap" },
-  capabilities: new Set(tokenCapabilities),
-  ...everywhere,
+  method: "token",
+  grants: [grantOf({ capabilities: tokenCapabilities, namespaces: ["*"] })],
 };
 
 const anonymousReader: Principal = {
   actor: { name: "anonymous", kind: "person", identity: "anonymous" },
-  capabilities: new Set(["read"] as const),
-  ...everywhere,
+  method: "anonymous",
+  grants: [grantOf({ capabilities: ["read"], namespaces: ["*"] })],
 };
 
 function principalOf(token: StoredToken): Principal {
-  const globs = token.namespaces.map((pattern) => createGlob(pattern));
   return {
-    actor: { name: token.name, kind: "token", accessorId: token.id, identity: `token:${token.id}` },
-    capabilities: new Set(token.capabilities),
-    covers: (namespace) => globs.some((matches) => matches(namespace)),
-    everywhere: token.namespaces.includes("*"),
+    actor: { name: token.name, kind: "token", accessorId: token.id, identity: token.owner ?? `token:${token.id}` },
+    method: "token",
+    grants: [grantOf(token)],
   };
 }

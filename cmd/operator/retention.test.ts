@@ -10,19 +10,26 @@ function run(text: string) {
   const clock = new FakeClock();
   const calls: unknown[] = [];
   const config = loadConfig({ file: { name: "nops.yml", text: base + text }, environment: {}, flags: {} });
+  const sweeps: number[] = [];
   const store = {
+    pruneSessions: () => {
+      sweeps.push(clock.now());
+      return Promise.resolve(0);
+    },
     prune: (policy: unknown) => {
       calls.push(policy);
       return Promise.resolve({ deployments: 0, events: 0, notifications: 0 });
     },
   };
-  return { clock, calls, stop: startRetention(config, store, clock, silentLog) };
+  return { clock, calls, sweeps, stop: startRetention(config, store, clock, silentLog) };
 }
 
-it("keeps everything by default", async () => {
-  const { clock, calls } = run("");
+it("by default removes sessions that ended, every hour, and nothing else", async () => {
+  const { clock, calls, sweeps, stop } = run("");
   await clock.advance(48 * 3_600_000);
   expect(calls).toEqual([]);
+  expect(sweeps).toHaveLength(49);
+  stop();
   expect(clock.pending).toBe(0);
 });
 

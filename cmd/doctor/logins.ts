@@ -1,0 +1,53 @@
+/** Who could come in, and whether anybody could do anything. */
+import { existsSync, readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { databasePath } from "../../store/backup.ts";
+import { openStore } from "../../store/open.ts";
+import type { Config } from "../config/schema.ts";
+import type { CommandIo } from "../io.ts";
+import { parseUsers } from "../login/users-file.ts";
+import { plural } from "../output.ts";
+import { type Finding, fail, ok, warn } from "./finding.ts";
+
+export async function checkLogins(config: Config, io: CommandIo): Promise<readonly Finding[]> {
+  const findings =
+    config.auth.local.users_file === undefined ? [] : checkUsers(resolve(io.workingDirectory, config.auth.local.users_file));
+  return [...findings, ...(await checkAnybody(config, io))];
+}
+
+function checkUsers(path: string): Finding[] {
+  // A file that cannot be read is told with the other files.
+  if (!existsSync(path)) return [];
+  const { users, problems } = parseUsers(readFileSync(path, "utf8"));
+  const cure = "each line is NAME:HASH, as nops user hash NAME prints it";
+  if (problems.length > 0) return problems.map((problem) => fail("logins", `${path}: ${problem}`, cure));
+  if (users.size === 0) return [warn("logins", `${path} names nobody`, "nops user hash NAME prints a line for it")];
+  return [ok("logins", `${plural(users.size, "name")} may log in by password`)];
+}
+
+/** Without any credentials nothing is open, but nothing can be decided either (S27). */
+async function checkAnybody({ auth, data_dir }: Config, io: CommandIo): Promise<Finding[]> {
+  if (auth.bootstrap_token_file !== undefined || auth.mode.some((mode) => mode !== "token")) return [];
+  const path = databasePath(resolve(io.workingDirectory, data_dir));
+  const nobody = warn(
+    "logins",
+    "there is no API token and no login: nobody can ask or decide anything",
+    "nops token create NAME",
+  );
+  if (!existsSync(path)) return [nobody];
+  try {
+    const store = openStore({ path, clock: io.clock, random: io.random, role: "admin" });
+    try {
+      const now = io.clock.now();
+      const valid = (await store.listTokens()).filter(
+        ({ revokedAt, expiresAt }) => revokedAt === undefined && (expiresAt === undefined || Date.parse(expiresAt) > now),
+      );
+      return valid.length === 0 ? [nobody] : [ok("logins", `${plural(valid.length, "valid API token")}`)];
+    } finally {
+      await store.close();
+    }
+  } catch {
+    // What is wrong with the database is told with the files.
+    return [];
+  }
+}

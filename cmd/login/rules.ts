@@ -1,0 +1,21 @@
+/** `auth.rules`: who may do what, for people who log in. */
+import type { Rights } from "../../model/grant.ts";
+import type { LoginMethod } from "../../model/login.ts";
+import type { Config } from "../config/schema.ts";
+
+export type Rule = Config["auth"]["rules"][number];
+
+/** What a login method knows of a person. */
+export interface Claims {
+  readonly method: LoginMethod;
+  /** Names by which a rule may call the person. */
+  readonly names: readonly string[];
+}
+
+/** The rights of every rule that names the person. They add up; none of them: no rights. */
+export function rightsOf(rules: readonly Rule[], { method, names }: Claims): readonly Rights[] {
+  const called = new Set(["*", ...names].map((name) => `${method}:${name}`));
+  return rules
+    .filter((rule) => rule.users.some((user) => called.has(user)))
+    .map(({ capabilities, namespaces }) => ({ capabilities, namespaces }));
+}
