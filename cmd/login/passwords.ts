@@ -1,7 +1,8 @@
 /** Passwords as they are kept: scrypt by node:crypto, which every supported Node has. */
-import { type ScryptOptions, scrypt, timingSafeEqual } from "node:crypto";
+import { type ScryptOptions, scrypt } from "node:crypto";
 import PQueue from "p-queue";
 import { ApiError } from "../../api/errors.ts";
+import { equalSecretly } from "../../model/equal-secretly.ts";
 
 const cost: ScryptOptions = { N: 2 ** 15, r: 8, p: 1, maxmem: 64 * 1024 * 1024 };
 const prefix = "$scrypt$ln=15,r=8,p=1$";
@@ -36,16 +37,16 @@ export async function passwordMatches(password: string, hash: string | undefined
   if (hashing.size >= longestQueue)
     throw new ApiError(429, "too_many_logins", "too many logins wait to be checked", { retryAfterMs: 10_000 });
   const known = hash === undefined ? undefined : partsOf(hash);
-  const { salt, key } = known ?? { salt: Buffer.alloc(saltBytes), key: Buffer.alloc(keyBytes) };
-  const same = timingSafeEqual((await hashing.add(() => derive(password, salt))) as Buffer, key);
-  return same && known !== undefined;
+  const salt = known?.salt ?? Buffer.alloc(saltBytes);
+  const key = (await hashing.add(() => derive(password, salt))) as Buffer;
+  return equalSecretly(key.toString("base64url"), known?.key ?? "") && known !== undefined;
 }
 
-function partsOf(text: string): { readonly salt: Buffer; readonly key: Buffer } | undefined {
+function partsOf(text: string): { readonly salt: Buffer; readonly key: string } | undefined {
   if (!text.startsWith(prefix)) return undefined;
-  const [salt, key, ...more] = text.slice(prefix.length).split("$");
-  if (!/^[\w-]{22}$/.test(salt ?? "") || !/^[\w-]{43}$/.test(key ?? "") || more.length > 0) return undefined;
-  return { salt: Buffer.from(salt ?? "", "base64url"), key: Buffer.from(key ?? "", "base64url") };
+  const [salt = "", key = "", ...more] = text.slice(prefix.length).split("$");
+  if (!/^[\w-]{22}$/.test(salt) || !/^[\w-]{43}$/.test(key) || more.length > 0) return undefined;
+  return { salt: Buffer.from(salt, "base64url"), key };
 }
 
 /** The same letters typed on different keyboards are one password: NFKC. */
