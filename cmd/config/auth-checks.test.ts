@@ -85,6 +85,10 @@ describe("logins", () => {
       `auth:\n  mode: local\n${users}  rules: [{ users: ['local:a'], capabilities: [read], namespace: [x] }]\n`,
       '(did you mean "namespaces"?)',
     ],
+    [
+      `auth:\n  mode: local\n${users}  rules: [{ users: ['local:a'], capabilities: [read], namespaces: ['{a'] }]\n`,
+      "auth.rules.0.namespaces.0: is no pattern of namespaces",
+    ],
     ["http: { trusted_proxies: [10.0.0.0/8, proxy] }\n", 'http.trusted_proxies.1: "proxy" is no address and no network'],
   ])("configured as %j are refused", (text, words) => {
     expect(problems(text)).toEqual([expect.stringContaining(words)]);
