@@ -112,6 +112,7 @@ describe("tokens", () => {
     [{ capabilities: ["root"] }, "unknown_capability"],
     [{ capabilities: [] }, "unknown_capability"],
     [{ namespaces: ["a b"] }, "bad_namespace"],
+    [{ namespaces: ["{a"] }, "bad_namespace"],
     [{ namespaces: [] }, "bad_namespace"],
     [{ ttlMs: 0 }, "bad_ttl"],
     [{ ttlMs: Number.NaN }, "bad_ttl"],

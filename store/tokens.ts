@@ -5,6 +5,7 @@ import type { Actor } from "../model/deployment.ts";
 import { equalSecretly } from "../model/equal-secretly.ts";
 import { InvalidRequestError, NotFoundError, RefusedError } from "../model/errors.ts";
 import { sha256 } from "../model/hash.ts";
+import { isNamespacePattern } from "../model/namespace-pattern.ts";
 import type { Connection } from "./connection.ts";
 import type { EventLog } from "./events.ts";
 import { apiTokens } from "./schema.ts";
@@ -189,7 +190,7 @@ function checkedCapabilities(given: readonly string[]): readonly TokenCapability
 }
 
 function checkedNamespaces(given: readonly string[]): readonly string[] {
-  const bad = given.find((glob) => !/^[A-Za-z0-9*?{},_-]{1,128}$/.test(glob));
+  const bad = given.find((glob) => !isNamespacePattern(glob));
   if (bad === undefined && given.length > 0) return [...new Set(given)];
   throw new InvalidRequestError(`${JSON.stringify(bad ?? "")} is no pattern of namespaces`, { code: "bad_namespace" });
 }

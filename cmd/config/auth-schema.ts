@@ -1,7 +1,7 @@
 /** The section `auth`: how people and programs prove who they are, and what people may do. */
 import { z } from "zod";
 import { tokenCapabilities } from "../../model/capabilities.ts";
-import { createGlob } from "../../model/glob.ts";
+import { isNamespacePattern } from "../../model/namespace-pattern.ts";
 import { optionalText, textList } from "./parts.ts";
 
 /** What `auth.mode` may name. */
@@ -17,15 +17,6 @@ function modeError(issue: { readonly input?: unknown }): string {
 }
 
 const mode = z.enum(authModes, { error: modeError });
-
-function isNamespacePattern(text: string): boolean {
-  try {
-    createGlob(text);
-    return /^[A-Za-z0-9*?{},_-]{1,128}$/.test(text);
-  } catch {
-    return false;
-  }
-}
 
 const rule = z.strictObject({
   users: textList.default([]).describe("People, as METHOD:NAME such as local:anna; local:* is whoever logs in so"),
