@@ -1,5 +1,6 @@
 import { checkBody } from "./check-body.ts";
 import { checkExpression } from "./check-expression.ts";
+import { checkBareTemplate } from "./check-template.ts";
 import { checkTokens } from "./check-tokens.ts";
 import type { Token } from "./lexer.ts";
 import type { LineMap } from "./line-map.ts";
@@ -23,5 +24,12 @@ export function checkLoneExpression(tokens: readonly Token[], lines: LineMap): D
     const detail = "An expression was successfully parsed, but extra characters were found after it.";
     cursor.failFirst(cursor.range(next), "Extra characters after expression", detail);
   });
+  return [...checkTokens(tokens, lines), ...cursor.diagnostics];
+}
+
+/** The same for a text that is a template without quotes around it. */
+export function checkLoneTemplate(tokens: readonly Token[], lines: LineMap): Diagnostic[] {
+  const cursor = new TokenCursor(tokens, lines, checkExpression);
+  cursor.withNewlines(false, () => checkBareTemplate(cursor));
   return [...checkTokens(tokens, lines), ...cursor.diagnostics];
 }

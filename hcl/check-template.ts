@@ -13,7 +13,15 @@ interface Directive {
 /** A quoted string or heredoc: text, `${…}`, `%{…}`. */
 export function checkTemplate(cursor: TokenCursor, depth: number): void {
   const open = cursor.read();
-  const end: TokenKind = open.kind === "quote_open" ? "quote_close" : "heredoc_close";
+  checkParts(cursor, open.kind === "quote_open" ? "quote_close" : "heredoc_close", depth);
+}
+
+/** A text that is a template from its first character to its last. */
+export function checkBareTemplate(cursor: TokenCursor): void {
+  checkParts(cursor, "end", 0);
+}
+
+function checkParts(cursor: TokenCursor, end: TokenKind, depth: number): void {
   const first = cursor.peek();
   const directives: Directive[] = [];
   for (;;) {

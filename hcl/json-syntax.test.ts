@@ -72,6 +72,26 @@ describe("HCL in JSON", () => {
     ]);
   });
 
+  it.each([
+    ["a${", "1,11-11: Missing expression; Expected the start of an expression, but found the end of the file."],
+    ["${f(1, 2", "1,10-12: Unterminated function call;"],
+    ["%{", '1,10-10: Invalid template directive; A template directive keyword ("if", "for", etc) is expected'],
+    ["%{ if true }", "1,20-20: Unexpected end of template; The if directive at f.json:1,8-20 is missing its corresponding endif"],
+    ['${"open', "1,15-15: Unterminated template string; No closing marker was found for the string."],
+    ['"q"${a b}', "1,15-16: Extra characters after interpolation expression; Expected a closing brace"],
+    ["one\n${", "2,3-3: Missing expression;"],
+    ["é${a b}", "1,13-14: Extra characters after interpolation expression;"],
+    ["one\ntwo ${a", "1,8-2,1: Unclosed template interpolation sequence; There is no closing brace"],
+    ["$${one} ${a", "1,8-11: Unclosed template interpolation sequence; There is no closing brace"],
+    ["$ ${a", "1,8-9: Unclosed template interpolation sequence; There is no closing brace"],
+  ])("reads a string as a template that ends with it, places counted in its own text: %j", (text, message) => {
+    expect(problems(`{"a": ${JSON.stringify(text)}}`)[0]).toContain(`f.json:${message}`);
+  });
+
+  it.each(["a$", "100%", "$%", "$$"])("a sign at the end of a string is that sign: %s ${1}", (text) => {
+    expect(problems(`{"a": ${JSON.stringify(`\${1}${text}`)}}`)).toEqual([]);
+  });
+
   it("takes the properties of all objects of a list", () => {
     const { body } = parseJsonBody('[{"a": 1}, {"b": 2}]', "f.json");
     expect(body.attributes.map(({ name }) => name)).toEqual(["a", "b"]);

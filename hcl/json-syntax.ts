@@ -1,5 +1,5 @@
 import { badStringAt, type JsonToken, jsonColumns, tokenizeJson } from "./json-tokens.ts";
-import { LineMap } from "./line-map.ts";
+import { BEGINNING, LineMap } from "./line-map.ts";
 import type { HclParser } from "./parser.ts";
 import { suggestName } from "./suggest.ts";
 import type { Attribute, Body, Diagnostic, Expression, ObjectExpression, ObjectItem, SourceRange } from "./syntax.ts";
@@ -43,17 +43,15 @@ const STARTS = "A JSON value must start with a brace, a bracket, a number, a str
 class JsonReader {
   readonly lines: LineMap;
   readonly diagnostics: Diagnostic[] = [];
-  readonly #text: string;
   readonly #filename: string;
   readonly #parser: HclParser | undefined;
   readonly #tokens: readonly JsonToken[];
   #at = 0;
 
   constructor(text: string, filename: string, parser: HclParser | undefined) {
-    this.#text = text;
     this.#filename = filename;
     this.#parser = parser;
-    this.lines = new LineMap(text, filename, 0, 0, jsonColumns);
+    this.lines = new LineMap(text, filename, BEGINNING, 0, jsonColumns);
     this.#tokens = tokenizeJson(text);
   }
 
@@ -158,8 +156,8 @@ class JsonReader {
     const range = this.#range(token);
     const plain: Expression = { kind: "literal", value: { type: "string", value: decoded }, range };
     if (this.#parser === undefined || !/[$%]\{/.test(decoded)) return plain;
-    const at = { document: this.#text, start: token.start + 1 };
-    const { expression, diagnostics } = this.#parser.parseTemplate(decoded, this.#filename, at);
+    const start = this.lines.position(token.start + 1);
+    const { expression, diagnostics } = this.#parser.parseTemplate(decoded, this.#filename, start);
     this.diagnostics.push(...diagnostics);
     return { ...expression, range };
   }

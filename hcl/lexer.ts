@@ -41,6 +41,7 @@ export interface Token {
 type Mode =
   | { readonly kind: "code" }
   | { readonly kind: "quoted" }
+  | { readonly kind: "bare" }
   | { readonly kind: "heredoc"; readonly marker: string; lineStart: boolean };
 
 const SPACES = /[ \t]+/y;
@@ -52,25 +53,32 @@ const SYMBOL = /==|!=|>=|<=|&&|\|\||::|\.\.\.|=>|[.,*/%+\-=<>!?:&|~^;`']/y;
 const NEWLINE = /\r?\n/y;
 const QUOTED_TEXT = /(?:\\[^\r\n]|\$\$\{|%%\{|[$%](?=[^{])|[^\\"$%\r\n])+/uy;
 const QUOTED_NEWLINES = /[\r\n]+/y;
-const HEREDOC_TEXT = /(?:\$\$\{|%%\{|[$%](?=[^{])|[^$%\r\n]|\r(?!\n))*/uy;
+const HEREDOC_TEXT = /(?:\$\$\{|%%\{|[$%](?=[^{])|[^$%\r\n])*/uy;
+const BARE_TEXT = /(?:\$\$\{~?|%%\{~?)\r?\n?|\$\$(?=\r?\n)|%%(?=\r?\n)|[$%](?!\{)|[^$%\r\n]+(?:\r?\n)?|\r?\n/uy;
 const OPENING = /[$%]\{~?/y;
 
 /** Cuts a text into tokens; the last one is `end`. Never throws. */
 export function tokenize(text: string): Token[] {
-  return new Lexer(text).run();
+  return new Lexer(text, { kind: "code" }).run();
+}
+
+/** The same for a text that is a template without quotes around it. */
+export function tokenizeTemplate(text: string): Token[] {
+  return new Lexer(text, { kind: "bare" }).run();
 }
 
 class Lexer {
   readonly #text: string;
   readonly #tokens: Token[] = [];
-  readonly #modes: Mode[] = [{ kind: "code" }];
+  readonly #modes: Mode[];
   /** Open braces, and at which counts a `}` closes a template sequence. */
   #braces = 0;
   readonly #sequenceBraces: number[] = [];
   #at = 0;
 
-  constructor(text: string) {
+  constructor(text: string, outermost: Mode) {
     this.#text = text;
+    this.#modes = [outermost];
   }
 
   run(): Token[] {
@@ -78,6 +86,7 @@ class Lexer {
       const mode = this.#modes.at(-1);
       if (mode?.kind === "quoted") this.#quoted();
       else if (mode?.kind === "heredoc") this.#heredoc(mode);
+      else if (mode?.kind === "bare") this.#bare();
       else this.#code();
     }
     this.#push("end", 0);
@@ -189,6 +198,11 @@ class Lexer {
     this.#push("invalid", 1);
   }
 
+  /** What it cannot cut is text to the end. */
+  #bare(): void {
+    if (!this.#openSequence() && !this.#take("text", BARE_TEXT)) this.#push("text", this.#text.length - this.#at);
+  }
+
   #heredoc(mode: Extract<Mode, { kind: "heredoc" }>): void {
     if (this.#openSequence()) {
       mode.lineStart = false;
@@ -200,7 +214,9 @@ class Lexer {
     this.#at -= line.length;
     if (newline === undefined) {
       mode.lineStart = false;
-      this.#push(line === "" ? "invalid" : "text", line === "" ? 1 : line.length);
+      // A carriage return without a line feed ends all cutting.
+      if (line === "") this.#push("invalid", this.#text[this.#at] === "\r" ? this.#text.length - this.#at : 1);
+      else this.#push("text", line.length);
     } else if (mode.lineStart && line.trim() === mode.marker) {
       this.#modes.pop();
       this.#push("heredoc_close", line.length);

@@ -3,6 +3,9 @@ import type { Position, SourceRange } from "./syntax.ts";
 const NON_ASCII = /[^\x00-\x7f]/;
 const segmenter = new Intl.Segmenter("en", { granularity: "grapheme" });
 
+/** Where a text begins that is no part of another. */
+export const BEGINNING: Position = { line: 1, column: 1, byte: 0, offset: 0 };
+
 /** Turns offsets of one text into lines, columns and bytes. */
 export class LineMap {
   readonly #text: string;
@@ -10,20 +13,20 @@ export class LineMap {
   readonly #lineStarts: number[] = [0];
   /** Bytes before each line; empty when the text is pure ASCII and bytes equal offsets. */
   readonly #lineBytes: number[] = [];
-  /** Bytes that came before the text (a byte order mark). */
-  readonly #leadingBytes: number;
+  /** Where the text begins in what it is part of. */
+  readonly #origin: Position;
   /** Offsets that callers give count from this far before the text. */
   readonly #shift: number;
 
   readonly #columns: ((text: string) => number) | undefined;
 
   /** `columns` counts the columns of a piece of a line where that is not the number of its characters. */
-  constructor(text: string, filename: string, leadingBytes = 0, shift = 0, columns?: (text: string) => number) {
+  constructor(text: string, filename: string, origin = BEGINNING, shift = 0, columns?: (text: string) => number) {
     this.#shift = shift;
     this.#columns = columns;
     this.#text = text;
     this.#filename = filename;
-    this.#leadingBytes = leadingBytes;
+    this.#origin = origin;
     for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) this.#lineStarts.push(at + 1);
     if (!NON_ASCII.test(text)) return;
     let bytes = 0;
@@ -39,17 +42,13 @@ export class LineMap {
     const index = this.#lineIndex(at);
     const start = this.#lineStarts[index] ?? 0;
     const lineBytes = this.#lineBytes[index];
-    const columns = this.#columns;
-    if (lineBytes === undefined) {
-      const column = columns === undefined ? at - start : columns(this.#text.slice(start, at));
-      return { line: index + 1, column: column + 1, byte: at + this.#leadingBytes, offset: at };
-    }
     const before = this.#text.slice(start, at);
+    const columns = this.#columns?.(before) ?? (lineBytes === undefined ? before.length : countCharacters(before));
     return {
-      line: index + 1,
-      column: (columns ?? countCharacters)(before) + 1,
-      byte: lineBytes + Buffer.byteLength(before) + this.#leadingBytes,
-      offset: at,
+      line: index + this.#origin.line,
+      column: columns + (index === 0 ? this.#origin.column : 1),
+      byte: (lineBytes === undefined ? at : lineBytes + Buffer.byteLength(before)) + this.#origin.byte,
+      offset: at + this.#origin.offset,
     };
   }
 

@@ -1,13 +1,13 @@
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { Language, type Node, Parser, type Tree } from "web-tree-sitter";
-import { checkFile, checkLoneExpression } from "./check-syntax.ts";
+import { checkFile, checkLoneExpression, checkLoneTemplate } from "./check-syntax.ts";
 import { grammarText } from "./grammar-text.ts";
-import { type Token, tokenize } from "./lexer.ts";
-import { LineMap } from "./line-map.ts";
+import { type Token, tokenize, tokenizeTemplate } from "./lexer.ts";
+import { BEGINNING, LineMap } from "./line-map.ts";
 import { readBody } from "./read-body.ts";
 import { readExpression } from "./read-expression.ts";
-import type { Body, Diagnostic, Expression } from "./syntax.ts";
+import type { Body, Diagnostic, Expression, Position } from "./syntax.ts";
 import { childOf, report, type TreeContext } from "./tree-context.ts";
 
 /** A text read as HCL2. */
@@ -24,13 +24,13 @@ export interface HclParser {
    * `filename` only goes into the ranges.
    */
   parse(text: string, filename: string): ParsedHcl;
-  /** Reads a single expression, under the same promises. */
-  parseExpression(text: string, filename: string): ParsedExpression;
+  /** Reads a single expression, under the same promises. `start`: where it begins, when it is part of another text. */
+  parseExpression(text: string, filename: string, start?: Position): ParsedExpression;
   /**
-   * Reads a text with `${…}` and `%{…}`, as a string of a JSON document is one, under the same promises. Positions are
-   * those of the document, in which the text begins at `start` (an offset in UTF-16 units).
+   * Reads a text with `${…}` and `%{…}`, as a string of a JSON document is one, under the same promises. As in Nomad places are
+   * counted in the text itself, from `start` on: an escape of the document is as wide as what it stands for.
    */
-  parseTemplate(text: string, filename: string, at: { readonly document: string; readonly start: number }): ParsedExpression;
+  parseTemplate(text: string, filename: string, start: Position): ParsedExpression;
 }
 
 /** A text read as one expression. */
@@ -54,8 +54,8 @@ async function load(): Promise<HclParser> {
   parser.setLanguage(language);
   return {
     parse: (text, filename) => parseText(parser, text, filename),
-    parseExpression: (text, filename) => parseExpression(parser, text, filename),
-    parseTemplate: (text, filename, at) => parseTemplate(parser, text, filename, at),
+    parseExpression: (text, filename, start) => parseExpression(parser, text, filename, start),
+    parseTemplate: (text, filename, start) => parseTemplate(parser, text, filename, start),
   };
 }
 
@@ -77,11 +77,12 @@ function treeContext(text: string, lines: LineMap, diagnostics: Diagnostic[]): T
 }
 
 const BYTE_ORDER_MARK = "\ufeff";
+const AFTER_MARK: Position = { ...BEGINNING, byte: 3 };
 
 function parseText(parser: Parser, original: string, filename: string): ParsedHcl {
   const marked = original.startsWith(BYTE_ORDER_MARK);
   const text = marked ? original.slice(1) : original;
-  const lines = new LineMap(text, filename, marked ? 3 : 0);
+  const lines = new LineMap(text, filename, marked ? AFTER_MARK : BEGINNING);
   const tokens = tokenize(text);
   const context = treeContext(text, lines, checkFile(tokens, lines));
   return { body: readTree(parser, context, tokens), diagnostics: context.diagnostics };
@@ -90,10 +91,10 @@ function parseText(parser: Parser, original: string, filename: string): ParsedHc
 /** An expression is read as the value of an argument, whose name the positions do not count. */
 const ARGUMENT = "x = (";
 
-function parseExpression(parser: Parser, original: string, filename: string): ParsedExpression {
+function parseExpression(parser: Parser, original: string, filename: string, start?: Position): ParsedExpression {
   const text = `${ARGUMENT}${original}\n)\n`;
-  const lines = new LineMap(original, filename, 0, ARGUMENT.length);
-  const problems = checkLoneExpression(tokenize(original), new LineMap(original, filename));
+  const lines = new LineMap(original, filename, start, ARGUMENT.length);
+  const problems = checkLoneExpression(tokenize(original), new LineMap(original, filename, start));
   const context = treeContext(text, lines, problems);
   const body = readTree(parser, context, tokenize(text));
   const [attribute] = body.attributes;
@@ -104,20 +105,15 @@ function parseExpression(parser: Parser, original: string, filename: string): Pa
 }
 
 /** A template is read as a heredoc, which knows no other escapes than those of templates. */
-function parseTemplate(
-  parser: Parser,
-  original: string,
-  filename: string,
-  at: { readonly document: string; readonly start: number },
-): ParsedExpression {
+function parseTemplate(parser: Parser, original: string, filename: string, start: Position): ParsedExpression {
   let marker = "EOT";
   while (original.includes(marker)) marker += "_";
   const prefix = `x = <<${marker}\n`;
   const text = `${prefix}${original}\n${marker}\n`;
-  const lines = new LineMap(at.document, filename, 0, prefix.length - at.start);
-  const tokens = tokenize(text);
-  const context = treeContext(text, lines, checkFile(tokens, lines));
-  const [attribute] = readTree(parser, context, tokens).attributes;
+  const lines = new LineMap(original, filename, start, prefix.length);
+  const problems = checkLoneTemplate(tokenizeTemplate(original), new LineMap(original, filename, start));
+  const context = treeContext(text, lines, problems);
+  const [attribute] = readTree(parser, context, tokenize(text)).attributes;
   const expression: Expression = attribute?.expression ?? { kind: "invalid", range: lines.range(0, text.length) };
   return { expression: withoutLastNewline(expression), diagnostics: context.diagnostics };
 }

@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { evaluate } from "./evaluate.ts";
 import { classifyFile } from "./job-file.ts";
 import { parseJsonBody } from "./json-syntax.ts";
+import { BEGINNING } from "./line-map.ts";
 import { maskText } from "./mask.ts";
 import { type HclParser, loadHclParser } from "./parser.ts";
 import { quoteString, renderValue } from "./render.ts";
@@ -70,7 +71,7 @@ describe("any text at all", () => {
         const { body } = parser.parse(text, "f.hcl");
         for (const expression of expressionsOfBody(body)) evaluate(expression, FUNCTIONS_ONLY);
         parser.parseExpression(text, "f.hcl");
-        parser.parseTemplate(text, "f.hcl", { document: text, start: 0 });
+        parser.parseTemplate(text, "f.hcl", BEGINNING);
         parseJsonBody(text, "f.json", parser);
         parseVariableFile(text, "f.vars.hcl", parser);
         classifyFile(text, "f.nomad.hcl", parser);

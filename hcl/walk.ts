@@ -1,4 +1,4 @@
-import type { Body, Expression, TemplatePart } from "./syntax.ts";
+import type { Body, Expression, ForExpression, TemplateFor, TemplatePart, VariableExpression } from "./syntax.ts";
 
 /** Every expression of a body, nested ones and those of nested blocks included, in the order of the text within a block. */
 export function* expressionsOfBody(body: Body): Generator<Expression> {
@@ -7,9 +7,44 @@ export function* expressionsOfBody(body: Body): Generator<Expression> {
 }
 
 /** An expression and everything inside it. */
-export function* expressionsOf(expression: Expression): Generator<Expression> {
+function* expressionsOf(expression: Expression): Generator<Expression> {
   yield expression;
   for (const child of childrenOf(expression)) yield* expressionsOf(child);
+}
+
+/** The names an expression takes from outside of it, in the order of the text: those of its own loops are not among them. */
+export function* freeVariables(expression: Expression, own: ReadonlySet<string> = new Set()): Generator<VariableExpression> {
+  if (expression.kind === "variable") {
+    if (!own.has(expression.root)) yield expression;
+  } else if (expression.kind === "for") {
+    yield* freeVariables(expression.collection, own);
+    for (const inner of [expression.key, expression.value, expression.condition]) {
+      if (inner !== undefined) yield* freeVariables(inner, namesOf(expression, own));
+    }
+  } else if (expression.kind === "template") {
+    for (const part of expression.parts) yield* freeVariablesOfPart(part, own);
+  } else for (const child of childrenOf(expression)) yield* freeVariables(child, own);
+}
+
+function* freeVariablesOfPart(part: TemplatePart, own: ReadonlySet<string>): Generator<VariableExpression> {
+  switch (part.kind) {
+    case "text":
+      return;
+    case "interpolation":
+      yield* freeVariables(part.expression, own);
+      return;
+    case "if":
+      yield* freeVariables(part.condition, own);
+      for (const inner of [...part.whenTrue, ...part.whenFalse]) yield* freeVariablesOfPart(inner, own);
+      return;
+    case "for":
+      yield* freeVariables(part.collection, own);
+      for (const inner of part.body) yield* freeVariablesOfPart(inner, namesOf(part, own));
+  }
+}
+
+function namesOf({ keyName, valueName }: ForExpression | TemplateFor, outer: ReadonlySet<string>): ReadonlySet<string> {
+  return new Set([...outer, ...(keyName === undefined ? [] : [keyName]), valueName]);
 }
 
 function childrenOf(expression: Expression): Expression[] {

@@ -183,15 +183,15 @@ export async function parse(service: Service, call: Call): Promise<Reply> {
   }
 }
 
-/** `PUT /v1/validate/job`. */
+/** `PUT /v1/validate/job`: of the namespace that the job names, and of no region but the one that the request names. */
 export function validate(service: Service, call: Call): Reply {
   allow(call, "PUT", "POST");
   const body = shapedBody(call.request, shapes.validate);
   const raw = jobOf(body, "JobValidateRequest");
-  const namespace = call.request.query.get("namespace") || text(body, "Namespace") || undefined;
-  const region = text(body, "Region") || call.request.query.get("region") || undefined;
-  if (!call.access.ns(namespace ?? "default", "read-job")) throw permissionDenied();
-  refuseElsewhere(service, raw, region);
+  const region = call.request.query.get("region") || text(body, "Region") || service.region;
+  if (region !== service.region) throw new Refusal(500, "No path to region");
+  const namespace = text(raw as Record<string, unknown>, "Namespace") || "default";
+  if (!call.access.ns(namespace, "read-job")) throw permissionDenied();
   return refusing(() => ({ json: service.rules.validate(raw, admitContext(service, namespace, region)) }));
 }
 

@@ -6,8 +6,9 @@ import type { Diagnostic, Expression, SourceRange } from "../../hcl/syntax.ts";
 import { formatRange } from "../../hcl/syntax.ts";
 import { readType } from "../../hcl/type-constraint.ts";
 import { BOOL, objectValue, type Type, typeOf, unknownValue, type Value } from "../../hcl/value.ts";
-import { expressionsOf, literalString } from "../../hcl/walk.ts";
-import { type BodySchema, type BodySource, type RawAttr, type RawBlock, report } from "./body-view.ts";
+import { freeVariables } from "../../hcl/walk.ts";
+import { type Attr, type BodySchema, type BodySource, type RawAttr, type RawBlock, report } from "./body-view.ts";
+import { decodeText } from "./decode-value.ts";
 
 interface Validation {
   readonly condition: Expression | undefined;
@@ -60,6 +61,11 @@ function constantOf(attribute: RawAttr): Expression {
   return attribute.constant ?? attribute.expression;
 }
 
+function constantAttr(attribute: RawAttr): Attr {
+  const { name, nameRange, range } = attribute;
+  return { name, nameRange, range, expression: constantOf(attribute), scope: CONSTANTS_ONLY };
+}
+
 /** Attributes only: a block among them is an error. */
 function plainAttributes(block: RawBlock, diagnostics: Diagnostic[]): ReadonlyMap<string, RawAttr> {
   return block.body.onlyAttributes(diagnostics);
@@ -87,6 +93,8 @@ function declareOne(block: RawBlock, variables: JobVariables, diagnostics: Diagn
   }
   const content = block.body.content(VARIABLE, false, diagnostics);
   if (!isIdentifier(name)) report(diagnostics, block.labelRanges[0], "Invalid variable name", BAD_NAME);
+  const description = content.attributes.get("description");
+  if (description !== undefined) decodeText(constantAttr(description), diagnostics);
   const before = diagnostics.length;
   const typeAttribute = content.attributes.get("type");
   let type = typeAttribute === undefined ? undefined : readType(typeExpression(typeAttribute), diagnostics, "exact");
@@ -131,25 +139,29 @@ function readValidation(name: string, block: RawBlock, diagnostics: Diagnostic[]
   const condition = attributes.get("condition")?.expression;
   if (condition !== undefined) checkReferences(name, condition, diagnostics);
   const stated = attributes.get("error_message");
-  const text = stated === undefined ? undefined : constantOf(stated);
-  const message = text === undefined ? "" : (literalString(text) ?? "");
-  if (text !== undefined && message.trim() === "") {
-    const detail = "An empty or blank string is not a valid nor useful error message.";
-    report(diagnostics, text.range, "Invalid validation error message", detail);
-  }
+  const message = stated === undefined ? "" : errorMessage(constantAttr(stated), diagnostics);
   return { condition, message, range: block.headerRange };
+}
+
+function errorMessage(attribute: Attr, diagnostics: Diagnostic[]): string {
+  const before = diagnostics.length;
+  const message = decodeText(attribute, diagnostics) ?? "";
+  if (diagnostics.length === before && message.trim() === "") {
+    const detail = "An empty or blank string is not a valid nor useful error message.";
+    report(diagnostics, attribute.expression.range, "Invalid validation error message", detail);
+  }
+  return message;
 }
 
 /** A condition may look at its own variable only, and must. */
 function checkReferences(name: string, condition: Expression, diagnostics: Diagnostic[]): void {
   let good = 0;
-  for (const expression of expressionsOf(condition)) {
-    if (expression.kind !== "variable") continue;
-    const [step] = expression.steps;
-    if (expression.root === "var" && step?.kind === "attribute" && step.name === name) good++;
+  for (const { root, steps, range } of freeVariables(condition)) {
+    const [step] = steps;
+    if (root === "var" && step?.kind === "attribute" && step.name === name) good++;
     else {
       const detail = `The condition for variable "${name}" can only refer to the variable itself, using var.${name}.`;
-      report(diagnostics, expression.range, "Invalid reference in variable validation", detail);
+      report(diagnostics, range, "Invalid reference in variable validation", detail);
     }
   }
   if (good > 0) return;
@@ -157,8 +169,9 @@ function checkReferences(name: string, condition: Expression, diagnostics: Diagn
   report(diagnostics, condition.range, "Invalid variable validation condition", detail);
 }
 
-/** Takes the values of a variable file; values for nobody are passed over. */
-export function assignVariables(variables: JobVariables, file: BodySource, diagnostics: Diagnostic[]): void {
+/** Takes the values of a variable file. A value for nobody is a warning, which is told only beside errors. */
+export function assignVariables(variables: JobVariables, file: BodySource): Diagnostic[] {
+  const diagnostics: Diagnostic[] = [];
   const declared = file.content({ attributes: [], blocks: [{ type: "variable", labels: ["name"] }] }, true, []).blocks;
   for (const block of declared) {
     const [name = ""] = block.labels;
@@ -168,20 +181,30 @@ export function assignVariables(variables: JobVariables, file: BodySource, diagn
       `in ${block.typeRange.filename}, use the definition syntax instead:\n    ${name} = <value>`;
     report(diagnostics, block.typeRange, "Variable declaration in a .var file", detail);
   }
-  if (diagnostics.length > 0) return;
+  if (diagnostics.length > 0) return diagnostics;
   for (const attribute of file.onlyAttributes(diagnostics).values()) {
-    const { name } = attribute;
-    const variable = variables.get(name);
-    if (variable === undefined) continue;
-    const expression = constantOf(attribute);
-    const { value, diagnostics: found } = evaluate(expression, CONSTANTS_ONLY);
-    diagnostics.push(...found);
-    const converted = fitted(value, variable.type, (reason) => {
-      const detail = `The value for ${name} is not compatible with the variable's type constraint: ${reason}.`;
-      report(diagnostics, expression.range, "Invalid value for variable", detail);
-    });
-    variable.assigned.push({ value: converted, range: expression.range, from: "varfile" });
+    const variable = variables.get(attribute.name);
+    if (variable === undefined) diagnostics.push(forNobody(attribute.name));
+    else assign(variable, constantOf(attribute), diagnostics);
   }
+  return diagnostics;
+}
+
+function forNobody(name: string): Diagnostic {
+  const detail =
+    `A "${name}" variable was set but was not found in known variables. To declare variable "${name}", place this block in your ` +
+    "job files";
+  return { severity: "warning", summary: "Undefined variable", detail };
+}
+
+function assign(variable: JobVariable, expression: Expression, diagnostics: Diagnostic[]): void {
+  const { value, diagnostics: found } = evaluate(expression, CONSTANTS_ONLY);
+  diagnostics.push(...found);
+  const converted = fitted(value, variable.type, (reason) => {
+    const detail = `The value for ${variable.name} is not compatible with the variable's type constraint: ${reason}.`;
+    report(diagnostics, expression.range, "Invalid value for variable", detail);
+  });
+  variable.assigned.push({ value: converted, range: expression.range, from: "varfile" });
 }
 
 /** `var` for expressions; unset variables and failed validations are reported. */

@@ -1,3 +1,4 @@
+import type { HclParser } from "../../hcl/parser.ts";
 import type { Body, Diagnostic, Expression, SourceRange } from "../../hcl/syntax.ts";
 import { startRange } from "../../hcl/syntax.ts";
 import {
@@ -10,15 +11,15 @@ import {
   type RawContent,
   report,
 } from "./body-view.ts";
-import { type JsonDocument, jsonExpression } from "./json-expression.ts";
+import { jsonExpression } from "./json-expression.ts";
 
 /** HCL in JSON: what a property is, attribute or block, only the schema says (nomad-api §1). */
-export function jsonSource(value: Expression, document: JsonDocument): BodySource {
+export function jsonSource(value: Expression, parser: HclParser): BodySource {
   return {
     missingRange: missingRange(value),
-    content: (schema, partial, diagnostics) => new ContentReader(document, schema, diagnostics).read(value, partial),
-    justAttributes: (diagnostics) => jsonAttributes(value, document, diagnostics),
-    onlyAttributes: (diagnostics) => jsonAttributes(value, document, diagnostics),
+    content: (schema, partial, diagnostics) => new ContentReader(parser, schema, diagnostics).read(value, partial),
+    justAttributes: (diagnostics) => jsonAttributes(value, parser, diagnostics),
+    onlyAttributes: (diagnostics) => jsonAttributes(value, parser, diagnostics),
   };
 }
 
@@ -40,9 +41,9 @@ interface Property {
   readonly value: Expression;
 }
 
-function attributeOf(property: Property, document: JsonDocument): RawAttr {
+function attributeOf(property: Property, parser: HclParser): RawAttr {
   const { name, nameRange, range, value } = property;
-  return { name, nameRange, range, ...jsonExpression(value, document) };
+  return { name, nameRange, range, ...jsonExpression(value, parser) };
 }
 
 function properties(value: Expression): Property[] {
@@ -77,14 +78,14 @@ function deepProperties(value: Expression, label: string | undefined, diagnostic
 
 /** Reads what a schema names out of an object, or out of all objects of a list. */
 class ContentReader {
-  readonly #document: JsonDocument;
+  readonly #parser: HclParser;
   readonly #schema: BodySchema;
   readonly #diagnostics: Diagnostic[];
   readonly #attributes = new Map<string, RawAttr>();
   readonly #blocks: RawBlock[] = [];
 
-  constructor(document: JsonDocument, schema: BodySchema, diagnostics: Diagnostic[]) {
-    this.#document = document;
+  constructor(parser: HclParser, schema: BodySchema, diagnostics: Diagnostic[]) {
+    this.#parser = parser;
     this.#schema = schema;
     this.#diagnostics = diagnostics;
   }
@@ -97,7 +98,7 @@ class ContentReader {
       const block = wantedBlocks.get(property.name);
       const earlier = this.#attributes.get(property.name);
       if (wantedAttributes.has(property.name)) {
-        if (earlier === undefined) this.#attributes.set(property.name, attributeOf(property, this.#document));
+        if (earlier === undefined) this.#attributes.set(property.name, attributeOf(property, this.#parser));
         else reportTwice(property, earlier, "Duplicate argument", this.#diagnostics);
       } else if (block !== undefined) this.#unpack(property, block, property.value, [], []);
     }
@@ -141,7 +142,7 @@ class ContentReader {
       labels,
       labelRanges,
       headerRange: startRange(value),
-      body: jsonSource(body, this.#document),
+      body: jsonSource(body, this.#parser),
     });
     if (value.kind === "object") this.#blocks.push(block(value));
     else if (value.kind === "tuple") this.#blocks.push(...value.items.map(block));
@@ -176,7 +177,7 @@ function reportExtraneous(
   }
 }
 
-function jsonAttributes(value: Expression, document: JsonDocument, diagnostics: Diagnostic[]): ReadonlyMap<string, RawAttr> {
+function jsonAttributes(value: Expression, parser: HclParser, diagnostics: Diagnostic[]): ReadonlyMap<string, RawAttr> {
   const found = new Map<string, RawAttr>();
   if (value.kind !== "object") {
     const detail = "A JSON object is required here, setting the arguments for this block.";
@@ -186,7 +187,7 @@ function jsonAttributes(value: Expression, document: JsonDocument, diagnostics: 
   for (const property of properties(value)) {
     if (property.name === "//") continue;
     const earlier = found.get(property.name);
-    if (earlier === undefined) found.set(property.name, attributeOf(property, document));
+    if (earlier === undefined) found.set(property.name, attributeOf(property, parser));
     else reportTwice(property, earlier, "Duplicate attribute definition", diagnostics);
   }
   return found;

@@ -55,7 +55,7 @@ function readText(text: string, parser: HclParser): { readonly source: BodySourc
   if (looksLikeJson(text)) {
     // Without the parser strings stay as they are: which of them are templates shows later.
     const { body, diagnostics } = parseJsonBody(text, FILENAME);
-    return { source: jsonSource(objectOfBody(body), { text, parser }), diagnostics };
+    return { source: jsonSource(objectOfBody(body), parser), diagnostics };
   }
   const { body, diagnostics } = parser.parse(text, FILENAME);
   return { source: nativeSource(body), diagnostics };
@@ -94,7 +94,7 @@ function fileScope(text: string, blocks: readonly RawBlock[], values: BodySource
   const functions = FUNCTIONS;
   const variables = declareVariables(blocks, diagnostics);
   const locals = collectLocals(blocks, diagnostics);
-  if (values !== undefined) assignVariables(variables, values, diagnostics);
+  if (values !== undefined) diagnostics.push(...assignVariables(variables, values));
   const given = variablesObject(variables, functions, diagnostics);
   const unresolved = keepReferences(text);
   const scopeWith = (local: Value): Scope => ({
