@@ -25,7 +25,6 @@ export class DesiredIndex {
   private dependsOn = new Map<JobKey, readonly JobKey[]>();
   private cycles = new Map<JobKey, ReadonlySet<JobKey>>();
   private readonly floor: (namespace: string) => Policy | undefined;
-  private readonly specHashes = new WeakMap<object, Map<string, string>>();
 
   /** `repositories`: all that are configured; `floor`: the policy no job of a namespace may fall below. */
   constructor(repositories: readonly string[], floor: (namespace: string) => Policy | undefined) {
@@ -139,22 +138,8 @@ export class DesiredIndex {
       policy,
       hooks,
       targetHash: entry.targetHash,
-      specHash: this.specHashOf(entry, hooks),
+      specHash: specHashOf(entry, hooks),
     };
-  }
-
-  private specHashOf(entry: ParsedFile, hooks: readonly DeclaredHook[]): string {
-    const hashed = hooks.map((hook) => ({
-      phase: hook.phase,
-      hookId: hook.hookId,
-      hash: hook.usable ? hook.hash : hook.problem,
-    }));
-    const name = JSON.stringify(hashed);
-    const known = this.specHashes.get(entry.spec) ?? new Map<string, string>();
-    const hash = known.get(name) ?? specHash({ version: 1, target: entry.spec, hooks: hashed });
-    known.set(name, hash);
-    this.specHashes.set(entry.spec, known);
-    return hash;
   }
 
   /** The hooks in order, or why they cannot be judged now: a broken file is no reason to call a hook missing. */
@@ -194,6 +179,23 @@ export class DesiredIndex {
     this.dependsOn = graph;
     this.cycles = findCycles(graph);
   }
+}
+
+/** By the spec, which never changes, and by its hooks: every commit asks for all of them. */
+const specHashes = new WeakMap<object, Map<string, string>>();
+
+function specHashOf(entry: ParsedFile, hooks: readonly DeclaredHook[]): string {
+  const hashed = hooks.map((hook) => ({
+    phase: hook.phase,
+    hookId: hook.hookId,
+    hash: hook.usable ? hook.hash : hook.problem,
+  }));
+  const name = JSON.stringify(hashed);
+  const known = specHashes.get(entry.spec) ?? new Map<string, string>();
+  const hash = known.get(name) ?? specHash({ version: 1, target: entry.spec, hooks: hashed });
+  known.set(name, hash);
+  specHashes.set(entry.spec, known);
+  return hash;
 }
 
 type HookJudgement =

@@ -78,7 +78,7 @@ class Run {
     this.parts.startedAt.value = toInstant(this.deps.clock.now());
     for (const { name } of this.deps.settings.repositories) this.parts.loops.source.add(name);
     for (const namespace of this.deps.settings.namespaces) {
-      const watch = this.deps.watch.watch(namespace, (signal) => this.onSignal(signal), this.abort.signal);
+      const watch = this.deps.watch.watch(namespace, (signal) => this.onSignal(signal), this.abort);
       this.watches.push(watch.catch((error: unknown) => this.onWatchEnd(namespace, error)));
     }
     this.scheduleReplan();

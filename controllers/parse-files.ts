@@ -140,9 +140,8 @@ export class FileParser {
 
   private toEntry(file: JobFile, parsed: Parsed, rules: ParseRules): FileEntry {
     if ("refused" in parsed) return unusable(file, rules, "file_broken", parsed.refused);
-    const namespace = parsed.spec.Namespace ?? "";
-    const key = jobKey(namespace === "" ? "default" : namespace, parsed.spec.ID);
-    const spec: JobSpec = { ...withoutServerFields(parsed.spec), Namespace: namespace === "" ? "default" : namespace };
+    const spec = declared(parsed.spec);
+    const key = jobKey(spec.Namespace ?? "default", spec.ID);
     const settings = parseSettings(parsed.spec.Meta, rules.defaults);
     const refuse = (reason: UnusableFile["reason"], message: string): FileEntry => ({
       kind: "unusable",
@@ -165,6 +164,18 @@ export class FileParser {
     if (problem !== undefined) return refuse("file_broken", problem);
     return { kind: "parsed", file, key, spec, settings, targetHash: targetHash(spec) };
   }
+}
+
+const declaredSpecs = new WeakMap<JobSpec, JobSpec>();
+
+/** What a file declares: its job without the server's fields, in the namespace it names. The same object for the same parse, for its hashes. */
+function declared(parsed: JobSpec): JobSpec {
+  const known = declaredSpecs.get(parsed);
+  if (known !== undefined) return known;
+  const namespace = parsed.Namespace ?? "";
+  const spec: JobSpec = { ...withoutServerFields(parsed), Namespace: namespace === "" ? "default" : namespace };
+  declaredSpecs.set(parsed, spec);
+  return spec;
 }
 
 /** What makes a parsed job impossible to deploy, whatever Nomad says. */

@@ -117,8 +117,8 @@ export type NomadSignal =
     };
 
 export interface NomadWatchPort {
-  /** Runs until the signal aborts; reconnects by itself. `onSignal` must not throw. */
-  watch(namespace: string, onSignal: (signal: NomadSignal) => void, abort: AbortSignal): Promise<void>;
+  /** Runs until `abort`, whose signal is made when it is first asked for; reconnects by itself. `onSignal` must not throw. */
+  watch(namespace: string, onSignal: (signal: NomadSignal) => void, abort: Pick<AbortController, "signal">): Promise<void>;
 }
 
 /** Git as the controllers use it. Adapter: `git/`. */
@@ -127,7 +127,7 @@ export interface GitPort {
    * Looks at the branch head; reads the tree only when it differs from `knownSha`.
    * @throws NopsError when the repository or the configured path cannot be read; the last good snapshot then stays.
    */
-  fetch(repository: string, knownSha: string | undefined, signal: AbortSignal): Promise<FetchOutcome>;
+  fetch(repository: string, knownSha: string | undefined, abort: Pick<AbortController, "signal">): Promise<FetchOutcome>;
 }
 
 export type FetchOutcome =

@@ -72,7 +72,7 @@ export class SourceController implements Reconciler<string> {
   async reconcile(repository: string, pass: Pass): Promise<Result> {
     const state = this.stateOf(repository);
     try {
-      const problem = await this.look(state, pass.signal);
+      const problem = await this.look(state, pass);
       const postponed = state.snapshot === undefined ? 0 : await this.take(state, state.snapshot);
       if (problem !== undefined) throw problem;
       state.error = undefined;
@@ -108,8 +108,8 @@ export class SourceController implements Reconciler<string> {
   }
 
   /** Answers with what was wrong when the branch could not be looked at, but there is a snapshot from before the restart. */
-  private async look(state: State, signal: AbortSignal): Promise<Error | undefined> {
-    const outcome = await this.deps.git.fetch(state.settings.name, state.snapshot?.commit.sha, signal);
+  private async look(state: State, pass: Pick<Pass, "signal">): Promise<Error | undefined> {
+    const outcome = await this.deps.git.fetch(state.settings.name, state.snapshot?.commit.sha, pass);
     const problem = outcome.changed ? outcome.problem : undefined;
     if (problem === undefined) state.checkedAt = toInstant(this.deps.clock.now());
     if (!outcome.changed) return undefined;

@@ -42,7 +42,7 @@ function open(config: Partial<GitRepositoryConfig> & { url: string }, options: P
   const repositories = [{ name: "main", branch: "main", ...config }];
   const source = createGitSource({ repositories, dataDir, clock, log: recordingLog(log), environment: {}, ...options });
   cleanUps.push(() => source.close());
-  const fetch = (known?: string, signal = new AbortController().signal) => source.fetch("main", known, signal);
+  const fetch = (known?: string, abort = new AbortController()) => source.fetch("main", known, abort);
   async function snapshot(known?: string) {
     const outcome = await fetch(known);
     if (!outcome.changed) throw new Error("nothing changed");
@@ -178,11 +178,11 @@ describe("createGitSource", () => {
     ];
     const { source } = open({ url: "x" }, { repositories });
     const abort = new AbortController();
-    const waiting = source.fetch("two", undefined, abort.signal);
-    expect(await source.fetch("one", undefined, abort.signal)).toMatchObject({ snapshot: { repository: "one" } });
+    const waiting = source.fetch("two", undefined, abort);
+    expect(await source.fetch("one", undefined, abort)).toMatchObject({ snapshot: { repository: "one" } });
     abort.abort();
     await expect(waiting).rejects.toMatchObject({ code: "git_aborted" });
-    await expect(source.fetch("three", undefined, abort.signal)).rejects.toMatchObject({ code: "unknown_repository" });
+    await expect(source.fetch("three", undefined, abort)).rejects.toMatchObject({ code: "unknown_repository" });
   });
 
   it("gives up a fetch that takes too long, even when each part is quick (S43)", async () => {

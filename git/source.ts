@@ -65,7 +65,7 @@ export interface GitSource {
    * @throws GitError when the repository or the configured path cannot be read; the last good snapshot then stays.
    * @throws NotFoundError `unknown_repository`
    */
-  fetch(repository: string, knownSha: string | undefined, signal: AbortSignal): Promise<GitFetchOutcome>;
+  fetch(repository: string, knownSha: string | undefined, abort: Pick<AbortController, "signal">): Promise<GitFetchOutcome>;
   /** Ends the git thread. Fetches under way fail. */
   close(): Promise<void>;
 }
@@ -84,7 +84,7 @@ export function createGitSource(options: GitSourceOptions): GitSource {
   });
 
   return {
-    async fetch(repository, knownSha, signal) {
+    async fetch(repository, knownSha, { signal }) {
       if (!specs.some(({ name }) => name === repository)) {
         throw new NotFoundError(`no repository is called "${repository}"`, { code: "unknown_repository" });
       }

@@ -83,7 +83,7 @@ async function setUpSource(options: Partial<GitSourceOptions>) {
   ];
   const source = createGitSource({ repositories, dataDir, clock, log: silentLog, environment: {}, mode: "thread", ...options });
   cleanUps.push(() => source.close());
-  const fetch = (name: string, known?: string) => source.fetch(name, known, new AbortController().signal);
+  const fetch = (name: string, known?: string) => source.fetch(name, known, new AbortController());
   async function snapshot(name: string, known?: string) {
     const outcome = await fetch(name, known);
     if (!outcome.changed) throw new Error("nothing changed");
@@ -128,7 +128,7 @@ describe("the git thread, compiled", { timeout: 60_000 }, () => {
     await repository.commit({ files: { "a.hcl": job("a") } });
     server.fault = { silent: true };
     const abort = new AbortController();
-    const waiting = expect(source.fetch("remote", undefined, abort.signal)).rejects.toMatchObject({ code: "git_aborted" });
+    const waiting = expect(source.fetch("remote", undefined, abort)).rejects.toMatchObject({ code: "git_aborted" });
     await snapshot("local");
     abort.abort();
     await waiting;
@@ -157,7 +157,7 @@ describe("the git thread, compiled", { timeout: 60_000 }, () => {
     const { repository, source, fetch, clock, snapshot } = await setUp({}, ["hang"]);
     await repository.commit({ files: { "a.hcl": job("a") } });
     const abort = new AbortController();
-    const stuck = expect(source.fetch("remote", undefined, abort.signal)).rejects.toMatchObject({ code: "git_aborted" });
+    const stuck = expect(source.fetch("remote", undefined, abort)).rejects.toMatchObject({ code: "git_aborted" });
     const other = fetch("local");
     // Until the thread has taken its fault: one that is ended before would leave it to the next.
     while (readFileSync(join(compiled, "git", "control"), "utf8") !== "") await new Promise(setImmediate);

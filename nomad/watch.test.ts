@@ -78,7 +78,7 @@ async function scene(options: Partial<NomadWatchOptions> = {}, prepare: (scene: 
     onState: (s) => states.push(s),
     ...options,
   });
-  const running = watch.watch("default", (signal) => signals.push(signal), abort.signal);
+  const running = watch.watch("default", (signal) => signals.push(signal), abort);
   scenes.push(made);
   return made;
 }
@@ -313,7 +313,7 @@ describe("the end of a watch", () => {
         calls += 1;
         throw new Error("receiver");
       },
-      abort.signal,
+      abort,
     );
     await until(() => calls === 2);
     abort.abort();

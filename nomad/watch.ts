@@ -15,7 +15,7 @@ const GOOD_SESSION_MS = 30_000;
  * Memory is bounded: one line, and the keys of events that come before the first list.
  */
 export function createNomadWatch(options: NomadWatchOptions): {
-  watch(namespace: string, onSignal: (signal: WatchSignal) => void, abort: AbortSignal): Promise<void>;
+  watch(namespace: string, onSignal: (signal: WatchSignal) => void, abort: Pick<AbortController, "signal">): Promise<void>;
 } {
   const settings: WatchSettings = {
     client: options.client,
@@ -31,7 +31,7 @@ export function createNomadWatch(options: NomadWatchOptions): {
   return {
     /** Runs until `abort`, then resolves; reconnects by itself and never rejects. `onSignal` must not throw. */
     async watch(namespace, onSignal, abort) {
-      await keepWatching(settings, namespace, guarded(settings.log, onSignal), abort);
+      await keepWatching(settings, namespace, guarded(settings.log, onSignal), abort.signal);
     },
   };
 }

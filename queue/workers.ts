@@ -129,7 +129,7 @@ async function guardedPass<K>(
 class RunningPass implements Pass {
   readonly id: string;
   readonly log: Log;
-  private readonly own = new AbortController();
+  private own: AbortController | undefined;
 
   constructor(id: string, log: Log) {
     this.id = id;
@@ -138,10 +138,12 @@ class RunningPass implements Pass {
 
   /** Not made before a pass asks for it, which few do: a signal costs more than the rest of a short pass. */
   get signal(): AbortSignal {
+    this.own ??= new AbortController();
     return this.own.signal;
   }
 
   abort(reason: Error): void {
+    this.own ??= new AbortController();
     this.own.abort(reason);
   }
 }

@@ -130,7 +130,7 @@ async function checkStream(
         resolve(state.connected);
       },
     });
-    watch.watch(namespace, () => undefined, controller.signal).catch(() => resolve(false));
+    watch.watch(namespace, () => undefined, controller).catch(() => resolve(false));
   });
   const open = await connected;
   controller.abort();

@@ -17,7 +17,7 @@ export async function checkRepositories(config: Config, io: CommandIo): Promise<
 async function checkRepository(name: string, git: ReturnType<typeof createGit>, io: CommandIo): Promise<Finding[]> {
   const check = `repository ${name}`;
   try {
-    const outcome = await git.fetch(name, undefined, io.interrupted);
+    const outcome = await git.fetch(name, undefined, { signal: io.interrupted });
     if (!outcome.changed) return [ok(check, outcome.sha)];
     const { snapshot } = outcome;
     const issues = [...snapshot.broken, ...snapshot.files.flatMap((file) => file.issues)];

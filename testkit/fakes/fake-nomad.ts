@@ -202,7 +202,11 @@ export class FakeNomad implements NomadPort, NomadWatchPort {
       onSignal({ kind: "listed", namespace, jobs: [], index: 1, wentBack: true });
   }
 
-  async watch(namespace: string, onSignal: (signal: NomadSignal) => void, abort: AbortSignal): Promise<void> {
+  async watch(
+    namespace: string,
+    onSignal: (signal: NomadSignal) => void,
+    { signal: abort }: Pick<AbortController, "signal">,
+  ): Promise<void> {
     this.watchers.set(namespace, onSignal);
     onSignal({ kind: "listed", namespace, jobs: this.stubs(namespace), index: this.index, wentBack: false });
     await new Promise<void>((resolve) => abort.addEventListener("abort", () => resolve(), { once: true }));

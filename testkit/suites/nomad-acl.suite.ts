@@ -99,7 +99,7 @@ function strangerCases(use: () => Bench, as: As): void {
       log: silentLog,
       onState: (s) => states.push(s),
     });
-    const running = watch.watch("default", () => {}, abort.signal);
+    const running = watch.watch("default", () => {}, abort);
     const first = await eventually("a refusal", async () => states[0]);
     expect(first).toMatchObject({ connected: false });
     abort.abort();

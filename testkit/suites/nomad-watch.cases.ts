@@ -101,7 +101,7 @@ function startWatch(bench: Bench, address: string) {
   const signals: WatchSignal[] = [];
   const client = createNomadClient({ address, token: bench.token, clock: systemClock, random: systemRandom });
   const watch = createNomadWatch({ client, clock: systemClock, random: systemRandom, log: silentLog });
-  const running = watch.watch("default", (signal) => signals.push(signal), abort.signal);
+  const running = watch.watch("default", (signal) => signals.push(signal), abort);
   return {
     signals,
     about: (id: string) => signals.filter((signal) => signal.kind === "job").filter(({ key }) => key === bench.key(id)),

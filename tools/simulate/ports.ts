@@ -68,7 +68,7 @@ export function gatedStore(gate: Gate, target: () => object): StorePort {
 /** Signals of abort do not pass: a call that was made is on its way. */
 export function gatedGit(gate: Gate, git: Pick<GitPort, "fetch">): GitPort {
   return {
-    fetch: (repository, knownSha, signal) =>
-      gate.call("git", "fetch", [repository, knownSha], () => git.fetch(repository, knownSha, signal)),
+    fetch: (repository, knownSha, abort) =>
+      gate.call("git", "fetch", [repository, knownSha], () => git.fetch(repository, knownSha, abort)),
   };
 }

@@ -1,6 +1,7 @@
 import type { NomadSignal, NomadWatchPort } from "../../controllers/ports.ts";
 import type { Clock, Random, Timer } from "../../model/clock.ts";
 import { type JobKey, jobKey } from "../../model/job-key.ts";
+import type { JobStub } from "../../model/nomad.ts";
 import type { Simulator } from "../../simulator/server.ts";
 import type { Change, Write } from "../../simulator/state/state.ts";
 import type { Gate } from "./gate.ts";
@@ -14,15 +15,19 @@ const reconnectMs = 500;
 
 interface Stream {
   readonly namespace: string;
+  readonly onSignal: (signal: NomadSignal) => void;
+  readonly clock: Clock;
+  readonly abort: Pick<AbortController, "signal">;
   buffer: JobSignal[];
   delivering: boolean;
   /** Index of the list that was read first; earlier events stand in it. */
   listIndex: number | undefined;
-  broken: (() => void) | undefined;
   /** Highest index that this watch, not only this stream, was told of a job or a list. */
-  highest: number;
-  /** Begins to deliver what has come since. Unknown until the first list. */
-  wake: (() => void) | undefined;
+  readonly memory: { highest: number };
+  /** Ends it, and lets the process begin another. */
+  readonly broken: () => void;
+  /** Until the next list. */
+  resync: Timer | undefined;
 }
 
 /**
@@ -47,7 +52,14 @@ export class SimulatedWatch {
 
   /** Every open stream ends, as after a restart of the server. */
   breakAll(): void {
-    for (const stream of this.streams.splice(0)) stream.broken?.();
+    for (const stream of this.streams.splice(0)) this.end(stream);
+  }
+
+  /** The process is asked to end: the streams of which it has let go are over. */
+  letGo(): void {
+    const over = this.streams.filter((stream) => stream.abort.signal.aborted);
+    this.streams = this.streams.filter((stream) => !over.includes(stream));
+    for (const stream of over) this.end(stream);
   }
 
   /** The process that listened is gone. */
@@ -63,82 +75,71 @@ export class SimulatedWatch {
   private async watch(
     namespace: string,
     onSignal: (signal: NomadSignal) => void,
-    abort: AbortSignal,
+    abort: Pick<AbortController, "signal">,
     clock: Clock,
   ): Promise<void> {
-    let current: Stream | undefined;
-    abort.addEventListener("abort", () => current?.broken?.(), { once: true });
-    while (!abort.aborted) {
-      const stream: Stream = {
-        namespace,
-        buffer: [],
-        delivering: false,
-        listIndex: undefined,
-        broken: undefined,
-        highest: current?.highest ?? 0,
-        wake: undefined,
-      };
-      current = stream;
-      this.streams.push(stream);
-      await this.follow(stream, onSignal, clock);
-      this.streams = this.streams.filter((other) => other !== stream);
-      if (!abort.aborted) await clock.sleep(reconnectMs, abort).catch(() => undefined);
-    }
-  }
-
-  private async follow(stream: Stream, onSignal: (signal: NomadSignal) => void, clock: Clock): Promise<void> {
-    const over = new Promise<"over">((resolve) => {
-      stream.broken = () => resolve("over");
-    });
+    const memory = { highest: 0 };
     for (;;) {
-      const listed = await Promise.race([over, this.list(stream, onSignal)]);
-      if (listed !== "listed") return;
-      let timer: Timer | undefined;
-      const resync = new Promise<"resync">((resolve) => {
-        timer = clock.setTimer(resyncMs, () => resolve("resync"));
+      await new Promise<void>((broken) => {
+        const empty = { buffer: [], delivering: false, listIndex: undefined, resync: undefined };
+        const stream: Stream = { namespace, onSignal, clock, abort, memory, broken, ...empty };
+        this.streams.push(stream);
+        this.list(stream);
       });
-      const ended = await Promise.race([over, resync]);
-      timer?.cancel();
-      if (ended === "over") return;
+      if (abort.signal.aborted) return;
+      await clock.sleep(reconnectMs, abort.signal).catch(() => undefined);
+      if (abort.signal.aborted) return;
     }
   }
 
-  private async list(stream: Stream, onSignal: (signal: NomadSignal) => void): Promise<"listed" | "failed"> {
-    try {
-      const { namespace } = stream;
-      const known = stream.highest;
-      const { index, jobs } = await this.gate.call("nomad", "listJobs", [namespace], () => this.nomad.listJobs(namespace));
-      const wentBack = index < known;
-      stream.highest = wentBack ? index : Math.max(stream.highest, index);
-      onSignal({ kind: "listed", namespace, jobs, index, wentBack });
-      stream.listIndex ??= index;
-      this.deliver(stream, onSignal);
-      return "listed";
-    } catch {
-      return "failed";
-    }
+  private end(stream: Stream): void {
+    stream.resync?.cancel();
+    stream.broken();
+  }
+
+  private list(stream: Stream): void {
+    const { namespace, memory } = stream;
+    const known = memory.highest;
+    this.gate
+      .call("nomad", "listJobs", [namespace], () => this.nomad.listJobs(namespace))
+      .then(
+        ({ index, jobs }) => this.listed(stream, index, jobs, known),
+        () => {
+          this.streams = this.streams.filter((other) => other !== stream);
+          this.end(stream);
+        },
+      );
+  }
+
+  /** `known`: the highest index when the list was asked for. */
+  private listed(stream: Stream, index: number, jobs: readonly JobStub[], known: number): void {
+    const { namespace, memory } = stream;
+    const wentBack = index < known;
+    memory.highest = wentBack ? index : Math.max(memory.highest, index);
+    stream.onSignal({ kind: "listed", namespace, jobs, index, wentBack });
+    stream.listIndex ??= index;
+    if (!this.streams.includes(stream)) return;
+    stream.resync = stream.clock.setTimer(resyncMs, () => this.list(stream));
+    this.deliver(stream);
   }
 
   /** Events come by themselves as long as the stream stands; each batch is one call of the gate, so that it may come late or never. */
-  private deliver(stream: Stream, onSignal: (signal: NomadSignal) => void): void {
+  private deliver(stream: Stream): void {
+    if (stream.delivering || stream.listIndex === undefined || stream.buffer.length === 0) return;
+    stream.delivering = true;
     const send = (): void => {
       const batch = stream.buffer.splice(0);
       const first = stream.listIndex ?? 0;
       for (const signal of batch) {
-        if (signal.topic === "Job") stream.highest = Math.max(stream.highest, signal.index);
-        if (signal.topic !== "Job" || signal.index > first) onSignal(signal);
+        if (signal.topic === "Job") stream.memory.highest = Math.max(stream.memory.highest, signal.index);
+        if (signal.topic !== "Job" || signal.index > first) stream.onSignal(signal);
       }
     };
     const next = (): void => {
-      if (stream.buffer.length === 0) {
-        stream.delivering = false;
-        return;
-      }
-      stream.delivering = true;
-      this.gate.call("watch", "events", [], send).then(next, next);
+      stream.delivering = false;
+      this.deliver(stream);
     };
-    stream.wake = next;
-    if (!stream.delivering) next();
+    this.gate.call("watch", "events", [], send).then(next, next);
   }
 
   private written(write: Write): void {
@@ -152,7 +153,7 @@ export class SimulatedWatch {
     if (signals.size === 0) return;
     for (const stream of this.streams) {
       for (const signal of signals.values()) if (signal.key.startsWith(`${stream.namespace}/`)) stream.buffer.push(signal);
-      if (!stream.delivering && stream.buffer.length > 0) stream.wake?.();
+      this.deliver(stream);
     }
   }
 }

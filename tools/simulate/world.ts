@@ -175,6 +175,7 @@ export class World {
       },
       (error: unknown) => this.unexpected("stop", error),
     );
+    this.watch.letGo();
     for (let round = 0; round < 50 && !over; round++) await this.run(100, 1_000);
     this.die();
   }
@@ -231,7 +232,9 @@ export class World {
   private create(): Operator {
     this.life = new LifeClock(this.clock);
     const deps: OperatorDeps = {
-      ...this.ports,
+      nomad: this.ports.nomad,
+      store: this.ports.store,
+      git: this.ports.git,
       watch: this.watch.port(this.life),
       clock: this.life,
       random: new SeededRandom(this.counters.lives + 5),
