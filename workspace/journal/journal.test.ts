@@ -62,12 +62,17 @@ describe("journal file", () => {
     expect(loaded.project).toEqual({ status: "deployed", phases: {} });
     expect(loaded.services.a).toEqual({ status: "not_deployed", phases: {} });
   });
-  it.each(["a: [", "just text", "- list"])("case 4: %j is refused and stays", (text) => {
+  it.each([
+    ["a: 1\nb: [", "Flow sequence in block collection must be sufficiently indented and end with a ] at line 2, column 5"],
+    ["just text", "not a mapping"],
+    ["- list", "not a mapping"],
+  ])("case 4: %j is refused, with file and place, and stays", (text, problem) => {
     const journal = store();
     mkdirSync(dirname(journal.path), { recursive: true });
     writeFileSync(journal.path, text);
-    expect(() => journal.load()).toThrow("failed to parse state file");
-    expect(() => journal.mutate(() => true)).toThrow("failed to parse state file");
+    const message = `failed to parse state file .nops/deploy/state.yml: ${problem}`;
+    expect(() => journal.load()).toThrow(message);
+    expect(() => journal.mutate(() => true)).toThrow(message);
     expect(readFileSync(journal.path, "utf8")).toBe(text);
   });
   it("case 5: folder 0755, file 0644, whatever the umask", () => {

@@ -1,6 +1,7 @@
 import { parseDocument } from "yaml";
 import { NopsError } from "../../model/errors.ts";
 import type { StepStatus } from "../../plan/skip.ts";
+import { paths } from "../config/paths.ts";
 import {
   emptyJournal,
   type Journal,
@@ -33,9 +34,9 @@ const runStatuses: readonly RunStatus[] = ["in_progress", "ok", "failed"];
  * @throws JournalCorruptError `state_corrupt` for text that is not a YAML mapping.
  */
 export function parseJournal(text: string): Journal {
-  const document = parseDocument(text, { prettyErrors: false });
+  const document = parseDocument(text);
   const problem = document.errors[0];
-  if (problem !== undefined) throw corrupt(problem.message.split("\n")[0] ?? "invalid YAML");
+  if (problem !== undefined) throw corrupt((problem.message.split("\n")[0] ?? "invalid YAML").replace(/:$/, ""));
   const root: unknown = document.toJS();
   if (root === null || root === undefined) return emptyJournal();
   if (typeof root !== "object" || Array.isArray(root)) throw corrupt("not a mapping");
@@ -54,7 +55,7 @@ export function parseJournal(text: string): Journal {
 }
 
 function corrupt(detail: string): JournalCorruptError {
-  return new JournalCorruptError(`failed to parse state file: ${detail}`, {
+  return new JournalCorruptError(`failed to parse state file ${paths.state}: ${detail}`, {
     code: "state_corrupt",
     hint: "`nops deploy state clear` deletes it, `nops deploy run --force` sets it aside and starts afresh",
   });
