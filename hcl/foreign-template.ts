@@ -15,9 +15,13 @@ interface Mark {
   readonly says: string;
 }
 
-// `[[` also opens a tuple in a tuple, a POSIX class and a test of bash: only what a template engine would act on counts.
+// `[[` also opens a tuple in a tuple, a POSIX class and a test of bash: only what a template engine would act on counts. Of variables
+// that is what no test of bash looks like: one without a space before it, with a field, or with something done to it.
 const SQUARE =
-  /\[\[-?\s*(?:\.[A-Za-z_]|\$|(?:var|template|range|if|else|end|with|env|key|keyOrDefault|define|include|fileContents|meta|my)\b)/;
+  /\[\[-?(?:\$|\s*(?:\.[A-Za-z_]|\$\w*(?:\.[\w.]+\s*-?\]\]|,?\s*\$?\w*\s*:=|\s*\|\s*\w)|(?:var|template|range|if|else|end|with|env|key|keyOrDefault|define|include|fileContents|meta|my)\b))/;
+
+/** A `template` block may take these brackets for its own, which the client renders. */
+const OWN_BRACKETS = /\bleft_delimiter"?\s*[=:]\s*"\[\[/;
 
 /** Seen even where the text is valid HCL, because these marks also stand inside strings. */
 const IN_ANY_TEXT: readonly Mark[] = [
@@ -54,7 +58,7 @@ const HCL1_NAME = /^[ \t]*"[^"\n]*"[ \t]*=/m;
 
 /** Which other tool the text is written for, if any. `valid` says whether it is valid HCL2 as it stands. */
 export function findForeignTemplate(text: string, filename: string, valid: boolean): ForeignTemplate | undefined {
-  const found = search(IN_ANY_TEXT, text, text, filename);
+  const found = OWN_BRACKETS.test(text) ? undefined : search(IN_ANY_TEXT, text, text, filename);
   if (found !== undefined || valid) return found;
   const code = maskText(text);
   return search(IN_CODE, code, text, filename) ?? findHcl1(text, code, filename);

@@ -89,6 +89,9 @@ describe("other files", () => {
     ["Nomad Pack or Levant", "job [[ .name | quote ]] {\n}\n", 1],
     ["Nomad Pack or Levant", 'job "web" {\n  group "g" {\n    count = [[ var "n" . ]]\n  }\n}\n', 3],
     ["Nomad Pack or Levant", 'job "web" {\n  datacenters = ["[[ .dc ]]"]\n}\n', 2],
+    ["Nomad Pack or Levant", 'job "web" {\n  datacenters = ["[[$dc]]"]\n}\n', 2],
+    ["Nomad Pack or Levant", 'job "web" {\n  datacenters = ["[[ $site.dc ]]"]\n}\n', 2],
+    ["Nomad Pack or Levant", 'job "web" {\n  datacenters = ["[[ $dc := .dc ]][[ $dc | lower ]]"]\n}\n', 2],
     ["Go template", 'job "web" {\n  group "g" {\n    count = {{ .Values.count }}\n  }\n}\n', 3],
     ["Jinja", 'job "web" {\n  {% if x %}\n  priority = 1\n  {% endif %}\n}\n', 2],
     ["ERB", 'job "web" {\n  priority = <%= 1 %>\n}\n', 2],
@@ -105,6 +108,14 @@ describe("other files", () => {
     [
       "a template of the task itself",
       'job "web" {\n  group "g" {\n    task "t" {\n      template {\n        data = <<EOT\n{{ range services }}[[ -f x ]] {% x %}{{ end }}\nEOT\n      }\n    }\n  }\n}\n',
+    ],
+    [
+      "a test of bash",
+      'job "web" {\n  meta {\n    a = "[[ $FREE -lt $1 ]] && [[ $1 ]] && [[ ! $a == b.c ]] || [[ $a || $b ]]"\n  }\n}\n',
+    ],
+    [
+      "a template that has brackets for its delimiters",
+      'job "web" {\n  group "g" {\n    task "t" {\n      template {\n        left_delimiter = "[["\n        right_delimiter = "]]"\n        data = "[[ env `TOKEN` ]] [[.x]]"\n      }\n    }\n  }\n}\n',
     ],
     ["a character class", 'job "web" {\n  constraint {\n    value = "[[:digit:]]+"\n  }\n}\n'],
     ["a tuple in a tuple", 'job "web" {\n  meta {\n    a = jsonencode([[1], ["{{ x }}"]])\n  }\n}\n'],
