@@ -7,7 +7,7 @@ import { deleteJob, enforceIndex, stopJob, type UpsertJobOptions, upsertJob } fr
 import { newEval } from "../state/records.ts";
 import type { Tx } from "../state/state.ts";
 import { scoped } from "../state/table.ts";
-import type { Evaluation, Job } from "../state/types.ts";
+import type { Evaluation, Job, Service } from "../state/types.ts";
 import { versionAt } from "../state/versions.ts";
 import type { Operations } from "./context.ts";
 
@@ -17,6 +17,10 @@ export interface RegisterOptions {
   readonly preserveResources?: boolean;
   readonly evalPriority?: number;
   readonly submission?: UpsertJobOptions["submission"];
+}
+
+interface Check {
+  readonly TaskName: string;
 }
 
 export interface Registered {
@@ -47,7 +51,7 @@ export function register(ops: Operations, admitted: Job, options: RegisterOption
     return { evalId: evaluation.ID, evalCreateIndex: index, jobModifyIndex, index };
   }
   return state.write("JobRegister", (tx) => {
-    upsertJob(tx, job, {
+    upsertJob(tx, withCheckTasks(job), {
       submission: options.submission,
       enforceIndex: options.enforceIndex,
       preserveCounts: options.preserveCounts ?? false,
@@ -78,6 +82,24 @@ export function evaluate(tx: Tx, job: Pick<Job, "Namespace" | "ID">, evaluation:
   putEval(tx, evaluation);
   const row = tx.state.jobs.get(scoped(job.Namespace, job.ID));
   if (row !== undefined) setJobStatus(tx, row);
+}
+
+/**
+ * The log completes a job once more. By then a native service has got the task that admission found for it, and its checks, which
+ * admission completes before that, belong there too.
+ */
+function withCheckTasks(job: Job): Job {
+  const isLeft = ({ TaskName, Checks }: Service): boolean =>
+    TaskName !== "" && (Checks as readonly Check[] | null | undefined)?.some((check) => check.TaskName === "") === true;
+  if (!job.TaskGroups.some(({ Services }) => Services?.some(isLeft))) return job;
+  const completed = (service: Service): Service => {
+    const { TaskName, Checks } = service;
+    return isLeft(service)
+      ? { ...service, Checks: (Checks as readonly Check[]).map((check) => ({ ...check, TaskName: check.TaskName || TaskName })) }
+      : service;
+  };
+  const groups = job.TaskGroups.map((group) => ({ ...group, Services: group.Services?.map(completed) ?? null }));
+  return { ...job, TaskGroups: groups };
 }
 
 /** Scaling policies keep their ids from version to version; new ones get one. */
