@@ -26,8 +26,9 @@ import { DeploymentWatcher } from "./scheduler/deployment-watcher.ts";
 import { Engine } from "./scheduler/engine.ts";
 import { LoadIndex } from "./scheduler/load-index.ts";
 import { setUp } from "./setup.ts";
+import { hasExpired, lostAfter } from "./state/silence.ts";
 import { type Snapshot, State } from "./state/state.ts";
-import type { Job } from "./state/types.ts";
+import type { Allocation, Job } from "./state/types.ts";
 import type { BehaviourHook } from "./tasks/behaviour.ts";
 import { Clients } from "./tasks/client.ts";
 import { LockTimers } from "./variables/locks.ts";
@@ -63,6 +64,9 @@ export interface PlainRequest {
 }
 
 const never = new AbortController().signal;
+
+/** Milliseconds between the heartbeats of a node that is not yet believed to be ready. */
+const heartbeatMs = 1000;
 
 /** A Nomad in process: one server, its region and its nodes. No network, process or file is touched by what it runs. */
 export class Simulator {
@@ -235,18 +239,22 @@ export class Simulator {
   /** A node falls silent: after its heartbeat is missed its allocations are lost, or unknown where the job says so. */
   loseNode(id: string): void {
     this.clients.setSilent(id, true);
-    const keeps = this.state.allocs.by("node", id).some((alloc) => {
-      const group = alloc.Job.TaskGroups.find((one) => one.Name === alloc.TaskGroup);
-      const block = group?.["Disconnect"] as { LostAfter?: number } | null | undefined;
-      return alloc.DesiredStatus === "run" && (block?.LostAfter ?? 0) > 0;
-    });
+    const waits = (alloc: Allocation) =>
+      alloc.DesiredStatus === "run" && lostAfter(alloc) > 0 && !hasExpired(alloc, this.clock.now());
+    const keeps = this.state.nodes.get(id)?.Status === "ready" && this.state.allocs.by("node", id).some(waits);
     setNodeStatus(this.#service, id, keeps ? "disconnected" : "down");
   }
 
-  /** The node is back. */
+  /** The node is back: its client tells how its allocations fared, and says that it is ready until the server believes it. */
   returnNode(id: string): void {
     this.clients.setSilent(id, false);
+    this.#beat(id);
+  }
+
+  #beat(id: string): void {
     setNodeStatus(this.#service, id, "ready");
+    const waits = () => this.state.nodes.get(id)?.Status === "initializing";
+    if (waits()) this.#timers.setTimer(heartbeatMs, () => waits() && this.#beat(id));
   }
 
   /** Collects garbage: all that is over, or what is older than the thresholds. */

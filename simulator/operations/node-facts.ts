@@ -83,6 +83,8 @@ export function newNode(tools: NodeTools, options: NodeOptions, version: string)
     StatusDescription: "",
     StatusUpdatedAt: Math.floor(tools.now() / 1000),
     Events: [{ Message: "Node registered", Subsystem: "Cluster", Details: null, Timestamp: time, CreateIndex: 0 }],
+    LastMissedHeartbeatIndex: 0,
+    LastAllocUpdateIndex: 0,
     CgroupParent: "nomad.slice",
     CreateIndex: 0,
     ModifyIndex: 0,

@@ -47,19 +47,48 @@ function concerned(alloc: Allocation): boolean {
   return alloc.Job.Type === "batch" && !clientTerminal(alloc);
 }
 
-export function setNodeStatus(ops: Operations, id: string, status: string): void {
+/** What a client says of its node by a heartbeat, or the server when it hears none. */
+export function setNodeStatus(ops: Operations, id: string, said: "ready" | "down" | "disconnected"): void {
   const node = ops.state.nodes.get(id);
-  if (node === undefined || node.Status === status) return;
-  const message = status === "ready" ? "Node reregistered by heartbeat" : "Node heartbeat missed";
-  const event = { Message: message, Subsystem: "Cluster", Details: null, Timestamp: rfc3339(ops.now()), CreateIndex: 0 };
-  const next = {
-    ...node,
-    Status: status,
-    StatusUpdatedAt: Math.floor(ops.now() / 1000),
-    Events: [...node.Events, event].slice(-10),
-  };
-  putNode(ops, next, "NodeUpdateStatus");
-  evaluateNode(ops, ops.state.nodes.get(id) ?? next, "node-update");
+  if (node === undefined) return;
+  const status = nextStatus(ops, node, said);
+  if (status !== node.Status) writeStatus(ops, node, status);
+  if (status === "down" || concernsJobs(node.Status, status)) evaluateNode(ops, ops.state.nodes.get(id) ?? node, "node-update");
+}
+
+/** One that was missed while its allocations lived on is not ready before its client has told how they fared. */
+function nextStatus(ops: Operations, node: Node, said: string): string {
+  if (said !== "ready") return said;
+  if (node.Status === "disconnected") return "initializing";
+  if (node.Status !== "initializing" || node.LastAllocUpdateIndex > node.LastMissedHeartbeatIndex) return said;
+  return ops.state.allocs.by("node", node.ID).every(terminal) ? said : node.Status;
+}
+
+function writeStatus(ops: Operations, node: Node, Status: string): void {
+  const Message = ["down", "disconnected"].includes(Status) ? "Node heartbeat missed" : "Node reregistered by heartbeat";
+  const event = { Message, Subsystem: "Cluster", Details: null, Timestamp: rfc3339(ops.now()), CreateIndex: 0 };
+  const told = Status !== "ready" || node.Status === "down";
+  ops.state.write("NodeUpdateStatus", (tx) => {
+    const missed = isUnresponsive(Status) && !isUnresponsive(node.Status);
+    const indexes = missed
+      ? { LastMissedHeartbeatIndex: tx.index }
+      : Status === "ready" && node.Status !== "ready"
+        ? { LastMissedHeartbeatIndex: 0 }
+        : {};
+    const StatusUpdatedAt = Math.floor(ops.now() / 1000);
+    const Events = told ? [...node.Events, event].slice(-10) : node.Events;
+    tx.put("nodes", { ...node, ...indexes, Status, StatusUpdatedAt, Events, ModifyIndex: tx.index });
+  });
+}
+
+/** Such a node's client may not speak of its allocations. */
+export function isUnresponsive(status: string): boolean {
+  return status === "down" || status === "disconnected";
+}
+
+function concernsJobs(before: string, after: string): boolean {
+  if ((before === "disconnected") !== (after === "disconnected")) return true;
+  return after === "ready" && (before === "down" || before === "initializing");
 }
 
 export interface DrainRequest {
@@ -78,6 +107,8 @@ export class Drainer {
   #look: Timer | undefined;
   /** Nodes of which something was heard since the last look: only of those it is asked whether they are done. */
   readonly #heard = new Set<string>();
+  /** Jobs that had work on a draining node which was not told to stop; what others left there is let alone. */
+  readonly #jobs = new Set<string>();
 
   constructor(ops: Operations) {
     this.#ops = ops;
@@ -158,7 +189,11 @@ export class Drainer {
     if (node === undefined || !strategy) return void this.#timers.delete(id);
     const allocs = state.allocs.by("node", id);
     const work = allocs.filter((alloc) => alloc.Job.Type !== "system");
-    if (!deadline) this.#migrate(this.#allowed(work.filter((alloc) => alloc.Job.Type === "service")));
+    for (const alloc of work) {
+      if (!terminal(alloc)) this.#jobs.add(scoped(alloc.Namespace, alloc.JobID));
+    }
+    const services = work.filter((alloc) => alloc.Job.Type === "service" && this.#jobs.has(scoped(alloc.Namespace, alloc.JobID)));
+    if (!deadline) this.#migrate(this.#allowed(services));
     if (!deadline && !(heard && work.every(clientTerminal))) return;
     this.#migrate(allocs.filter((alloc) => !terminal(alloc) && !(alloc.Job.Type === "system" && strategy.IgnoreSystemJobs)));
     this.#timers.get(id)?.cancel();

@@ -1,7 +1,7 @@
 import { annotateDiff } from "../diff/annotate.ts";
 import { jobDiff } from "../diff/job-diff.ts";
 import type { DesiredUpdates, ServerJob } from "../jobspec/types.ts";
-import { blockedEval } from "../scheduler/blocked.ts";
+import { blockedEvals } from "../scheduler/blocked.ts";
 import { isPeriodic } from "../state/facts.ts";
 import { omitEmpty } from "../state/omit-empty.ts";
 import { newEval } from "../state/records.ts";
@@ -36,9 +36,10 @@ export function planJob(ops: Operations, admitted: Job, diff: boolean, warnings:
   const updates = plan.desired;
   const found = diff ? annotateDiff(jobDiff(asServer(existing), asServer(job), true), updates) : null;
   const failed = Object.keys(plan.failed).length > 0;
-  const blocked = blockedEval(evaluation, plan, ops.newId(), ops.now());
+  // Here all of them tell of everything that found no place.
+  const blocked = blockedEvals(evaluation, plan, ops.newId, ops.now()).map((one) => ({ ...one, FailedTGAllocs: plan.failed }));
   const followups = plan.followups.map((one) => ({ ...one, PreviousEval: evaluation.ID }));
-  const created = blocked === undefined ? followups : [blocked, ...followups];
+  const created = [...blocked, ...followups];
   const index = existing?.JobModifyIndex ?? 0;
   return {
     Annotations: { DesiredTGUpdates: updates, PreemptedAllocs: null },

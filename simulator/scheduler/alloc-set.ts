@@ -1,8 +1,8 @@
 import type { Node } from "../state/cluster-types.ts";
 import { ranSuccessfully, serverTerminal, terminal } from "../state/facts.ts";
+import { hasExpired, lostAfter, needsToReconnect, replacedWhenCutOff } from "../state/silence.ts";
 import type { Allocation, Deployment, Job } from "../state/types.ts";
 import { foundNoPlace, rescheduling } from "./reschedule.ts";
-import { hasExpired, lostAfter, needsToReconnect, replacedWhenCutOff } from "./silence.ts";
 
 export type AllocSet = Map<string, Allocation>;
 

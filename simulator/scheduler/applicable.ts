@@ -1,9 +1,9 @@
 import type { Node } from "../state/cluster-types.ts";
 import { terminal } from "../state/facts.ts";
+import { replacedWhenCutOff } from "../state/silence.ts";
 import type { State } from "../state/state.ts";
 import type { Allocation } from "../state/types.ts";
 import type { SchedulePlan } from "./plan-types.ts";
-import { replacedWhenCutOff } from "./silence.ts";
 
 /** What of a plan its nodes take, each of them all that concerns it or nothing; and whether they take all of it. */
 export function applicable(state: State, plan: SchedulePlan): { readonly plan: SchedulePlan; readonly whole: boolean } {

@@ -3,13 +3,22 @@ import type { Evaluation } from "../state/types.ts";
 import type { SchedulePlan } from "./plan-types.ts";
 
 /**
- * The evaluation that waits for capacity on behalf of one that could not place everything, or undefined when waiting is of no use:
- * a system job does not wait for nodes that may never take it. `now` in milliseconds.
+ * The evaluations that wait for capacity on behalf of one that could not place everything: one of a service or batch job, and of a
+ * system job one for each node that had no room for a group, as it does not wait for nodes that may never take it. `now` in milliseconds.
  */
-export function blockedEval(evaluation: Evaluation, plan: SchedulePlan, id: string, now: number): Evaluation | undefined {
-  const system = evaluation.Type === "system" || evaluation.Type === "sysbatch";
-  if (Object.keys(plan.failed).length === 0 || (system && plan.blockedNodes.length === 0)) return undefined;
-  return waitingEval(evaluation, plan, id, now);
+export function blockedEvals(evaluation: Evaluation, plan: SchedulePlan, newId: () => string, now: number): Evaluation[] {
+  if (isSystem(evaluation)) {
+    const { blockedNodes } = plan;
+    return blockedNodes.map(({ id, failed, outlook }) => ({
+      ...waitingEval(evaluation, { failed, outlook }, newId(), now),
+      NodeID: id,
+    }));
+  }
+  return Object.keys(plan.failed).length === 0 ? [] : [waitingEval(evaluation, plan, newId(), now)];
+}
+
+export function isSystem({ Type }: Evaluation): boolean {
+  return Type === "system" || Type === "sysbatch";
 }
 
 /** The evaluation that waits on behalf of one whose plans nodes did not take. `now` in milliseconds. */
@@ -18,7 +27,12 @@ export function conflictEval(evaluation: Evaluation, plan: SchedulePlan, id: str
   return { ...waiting, TriggeredBy: "max-plan-attempts", StatusDescription: "created due to placement conflicts" };
 }
 
-function waitingEval(evaluation: Evaluation, plan: SchedulePlan, id: string, now: number): Evaluation {
+function waitingEval(
+  evaluation: Evaluation,
+  { failed, outlook }: Pick<SchedulePlan, "failed" | "outlook">,
+  id: string,
+  now: number,
+): Evaluation {
   return {
     ID: id,
     Namespace: evaluation.Namespace,
@@ -27,13 +41,12 @@ function waitingEval(evaluation: Evaluation, plan: SchedulePlan, id: string, now
     TriggeredBy: "queued-allocs",
     JobID: evaluation.JobID,
     ...(evaluation.JobModifyIndex === undefined ? {} : { JobModifyIndex: evaluation.JobModifyIndex }),
-    ...(plan.blockedNodes[0] === undefined ? {} : { NodeID: plan.blockedNodes[0] }),
     Status: "blocked",
     StatusDescription: "created to place remaining allocations",
     PreviousEval: evaluation.ID,
-    ...(Object.keys(plan.failed).length === 0 ? {} : { FailedTGAllocs: plan.failed }),
-    ...(plan.missing.length === 0 ? {} : { MissingNonNodeResources: plan.missing }),
-    ...(plan.escaped ? { EscapedComputedClass: true } : { ClassEligibility: plan.classes }),
+    ...(Object.keys(failed).length === 0 ? {} : { FailedTGAllocs: failed }),
+    ...(outlook.missing.length === 0 ? {} : { MissingNonNodeResources: outlook.missing }),
+    ...(outlook.escaped ? { EscapedComputedClass: true } : { ClassEligibility: outlook.classes }),
     CreateIndex: 0,
     ModifyIndex: 0,
     CreateTime: nanos(now),

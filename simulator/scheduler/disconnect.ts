@@ -1,16 +1,12 @@
-import { groupOf, millis, rfc3339, serverTerminal } from "../state/facts.ts";
+import { groupOf, millis, serverTerminal } from "../state/facts.ts";
+import { disconnectOf, lostAfter, withState } from "../state/silence.ts";
 import type { Allocation, Evaluation, Job } from "../state/types.ts";
 import { type AllocSet, setOf } from "./alloc-set.ts";
 import { laterEvals } from "./followups.ts";
 import { reasons, type Stop } from "./plan-types.ts";
-import { disconnectOf, lostAfter } from "./silence.ts";
 
 /** The longest that a task is given to end, unless it says more, in nanoseconds. */
 const killTimeout = 5e9;
-
-function withState(alloc: Allocation, Value: string, now: number): Allocation["AllocStates"] {
-  return [...(alloc.AllocStates ?? []), { Field: "ClientStatus", Value, Time: rfc3339(now) }];
-}
 
 interface Pass {
   readonly job: Job;

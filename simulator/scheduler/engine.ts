@@ -3,18 +3,17 @@ import type { UpdateKind } from "../jobspec/types.ts";
 import { applyPlan } from "../state/alloc-writes.ts";
 import type { Node } from "../state/cluster-types.ts";
 import { upsertEvals } from "../state/eval-writes.ts";
-import { clientTerminal, nanos } from "../state/facts.ts";
+import { nanos } from "../state/facts.ts";
 import type { State } from "../state/state.ts";
 import { scoped } from "../state/table.ts";
 import type { Allocation, Evaluation, Job } from "../state/types.ts";
 import { stoppedAllocation } from "./allocation.ts";
 import { applicable } from "./applicable.ts";
-import { blockedEval, conflictEval } from "./blocked.ts";
+import { blockedEvals, conflictEval, isSystem } from "./blocked.ts";
 import type { SchedulerEnvironment } from "./environment.ts";
 import { EvalTurns } from "./eval-turns.ts";
 import { classOf } from "./feasibility.ts";
 import { scheduleGeneric } from "./generic.ts";
-import { isReady } from "./node-checks.ts";
 import { reasons, type SchedulePlan } from "./plan-types.ts";
 import { scheduleSystem } from "./system.ts";
 import { lostWhileStopping, taintedNodes } from "./tainted.ts";
@@ -56,7 +55,8 @@ export class Engine {
           else if (change.after === undefined || change.after.Status !== "pending")
             this.#forget(change.before?.ID ?? change.after?.ID ?? "");
         } else if (change.table === "nodes" && joined(change.before, change.after)) roomy.add(change.after?.ID ?? "");
-        else if (change.table === "allocs" && freed(change.before, change.after)) roomy.add(change.before?.NodeID ?? "");
+        else if (write.type === "AllocationUpdated" && change.table === "allocs" && saidToBeOver(change.after))
+          roomy.add(change.after?.NodeID ?? "");
       }
       if (roomy.size > 0) this.#unblock(roomy);
     });
@@ -101,19 +101,20 @@ export class Engine {
     }
   }
 
-  #process(id: string): void {
+  #process(id: string): "done" | "again" {
     const evaluation = this.state.evals.get(id);
-    if (evaluation === undefined || (evaluation.Status !== "pending" && evaluation.Status !== "blocked")) return;
+    if (evaluation === undefined || (evaluation.Status !== "pending" && evaluation.Status !== "blocked")) return "done";
     if (this.paused) {
       this.#enqueue(evaluation);
-      return;
+      return "done";
     }
     const now = this.#clock.now();
     const outcome = this.#attempt(evaluation, now);
-    if (outcome === undefined) return;
+    if (typeof outcome === "string") return outcome;
     const { plan, blocked, next, problem, snapshotIndex } = outcome;
     this.state.write("EvalUpdate", (tx) => {
-      const current = tx.state.evals.get(id) ?? evaluation;
+      // One that waited for room tells no longer what found none then.
+      const { FailedTGAllocs: _, ...current } = tx.state.evals.get(id) ?? evaluation;
       if (current.Status !== evaluation.Status) return;
       upsertEvals(tx, [
         {
@@ -132,28 +133,34 @@ export class Engine {
         },
       ]);
     });
+    return "done";
   }
 
   /**
    * Plans until the nodes take all of it, or nothing new a few times in a row: then the evaluation fails and another one waits.
-   * Undefined when a blocked evaluation has to wait on.
+   * `done` when a blocked evaluation has to wait on. `again` for one of a system job with a deployment: a server writes that with each of
+   * its plans, which is progress, so that it goes on until nodes take all of it.
    */
-  #attempt(evaluation: Evaluation, now: number): Outcome | undefined {
+  #attempt(evaluation: Evaluation, now: number): Outcome | "done" | "again" {
     const limit = evaluation.Type === "batch" || evaluation.Type === "sysbatch" ? 2 : 5;
     let [blocked, next] = ["", ""];
     for (let tries = 0; ; ) {
       const snapshotIndex = this.state.index;
       const plan = this.schedule(evaluation, this.state.jobs.get(scoped(evaluation.Namespace, evaluation.JobID)));
-      const waits = evaluation.Status === "blocked";
-      if (blocked === "" && !waits) blocked = this.#block(evaluation, blockedEval(evaluation, plan, this.#env.newId(), now), now);
+      const waits = evaluation.Status === "blocked" && !isSystem(evaluation);
+      if (blocked === "" && !waits) {
+        for (const waiting of blockedEvals(evaluation, plan, this.#env.newId, now))
+          blocked = this.#block(evaluation, waiting, now);
+      }
       next = this.#followUp(evaluation, plan, snapshotIndex, now) || next;
       const taken = applicable(this.state, plan);
       const progress = this.#writePlan(evaluation, taken.plan, now);
       if (taken.whole && waits && Object.keys(plan.failed).length > 0) {
         this.#cancelBlocked(evaluation, evaluation.ID, now);
-        return undefined;
+        return "done";
       }
       if (taken.whole) return { plan, blocked, next, problem: "", snapshotIndex };
+      if (isSystem(evaluation) && plan.deploymentId !== "") return "again";
       tries = progress ? 0 : tries + 1;
       if (tries < limit) continue;
       const problem = `maximum attempts reached (${limit})`;
@@ -186,9 +193,8 @@ export class Engine {
     return true;
   }
 
-  /** Leaves one evaluation that waits for capacity; an older one of the same job is cancelled. Returns its id, or "". */
-  #block(evaluation: Evaluation, blocked: Evaluation | undefined, now: number): string {
-    if (blocked === undefined) return "";
+  /** Leaves one evaluation that waits for capacity; an older one of the same job is cancelled. Returns its id. */
+  #block(evaluation: Evaluation, blocked: Evaluation, now: number): string {
     this.state.write("EvalUpdate", (tx) => upsertEvals(tx, [{ ...blocked, SnapshotIndex: this.state.index }]));
     this.#cancelBlocked(evaluation, blocked.ID, now);
     return blocked.ID;
@@ -220,18 +226,14 @@ export class Engine {
   }
 }
 
-function isSystem({ Type }: Evaluation): boolean {
-  return Type === "system" || Type === "sysbatch";
-}
-
-/** A node takes work that did not before. */
+/** A node is new or ready again, or may be scheduled on again. */
 function joined(before: Node | undefined, after: Node | undefined): boolean {
-  return after !== undefined && isReady(after) && (before === undefined || !isReady(before));
+  if (after?.Status !== "ready") return false;
+  if (before?.Status !== "ready") return true;
+  return before.SchedulingEligibility === "ineligible" && after.SchedulingEligibility === "eligible";
 }
 
-/** Room came free: a client said that an allocation is over, or one that held none is gone. */
-function freed(before: Allocation | undefined, after: Allocation | undefined): boolean {
-  if (before === undefined) return false;
-  if (after === undefined) return true;
-  return !clientTerminal(before) && clientTerminal(after);
+/** Room comes free when a client says that an allocation is over, not yet when the server counts it as lost. */
+function saidToBeOver(after: Allocation | undefined): boolean {
+  return after?.ClientStatus === "complete" || after?.ClientStatus === "failed";
 }

@@ -7,10 +7,12 @@ import type { Evaluation } from "../state/types.ts";
 
 /** Milliseconds between an evaluation and its scheduler. */
 const processDelay = 1;
+/** Milliseconds after which one that got no further looks again. */
+const againDelay = 50;
 
 interface Turn {
   readonly id: string;
-  readonly timer: Timer;
+  timer: Timer;
   processing: boolean;
   /** What came meanwhile; also itself, when it is to be processed once more. */
   readonly waiting: Set<string>;
@@ -23,10 +25,10 @@ interface Turn {
 export class EvalTurns {
   readonly #state: State;
   readonly #clock: Clock;
-  readonly #process: (id: string) => void;
+  readonly #process: (id: string) => "done" | "again";
   readonly #turns = new Map<string, Turn>();
 
-  constructor(state: State, clock: Clock, process: (id: string) => void) {
+  constructor(state: State, clock: Clock, process: (id: string) => "done" | "again") {
     this.#state = state;
     this.#clock = clock;
     this.#process = process;
@@ -60,7 +62,10 @@ export class EvalTurns {
     const turn = this.#turns.get(job);
     if (turn === undefined) return;
     turn.processing = true;
-    this.#process(turn.id);
+    if (this.#process(turn.id) === "again") {
+      turn.timer = this.#clock.setTimer(againDelay, () => this.#run(job));
+      return;
+    }
     this.#turns.delete(job);
     const [next, ...others] = [...turn.waiting]
       .flatMap((id) => this.#state.evals.get(id) ?? [])

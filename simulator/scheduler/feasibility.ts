@@ -41,7 +41,7 @@ export function classOf(node: Node): string {
 export class Feasibility {
   readonly #job: Job;
   readonly #jobEscaped: boolean;
-  readonly #escapedGroups: ReadonlySet<string>;
+  #escapedGroups: ReadonlySet<string>;
   #jobClasses = new Map<string, boolean>();
   #groupClasses = new Map<string, Map<string, boolean>>();
   /** A group without a network is asked about that of the group before it: the server forgets to forget. */
@@ -71,8 +71,9 @@ export class Feasibility {
     return found;
   }
 
-  /** Forgets what is known of classes, as schedulers of system jobs do before each node. */
+  /** Forgets what is known of classes, and which groups speak of single nodes, as schedulers of system jobs do before each node. */
   forget(): void {
+    this.#escapedGroups = new Set();
     this.#jobClasses = new Map();
     this.#groupClasses = new Map();
   }

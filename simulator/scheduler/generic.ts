@@ -143,9 +143,7 @@ function stopJob(
     queued,
     deploymentId,
     blockedNodes: [],
-    classes: {},
-    escaped: false,
-    missing: [],
+    outlook: { classes: {}, escaped: false, missing: [] },
   };
 }
 
@@ -220,9 +218,7 @@ class Placer {
       queued: this.#queued,
       deploymentId: deployment?.ID ?? "",
       blockedNodes: [],
-      classes: this.#selector.feasibility.classes,
-      escaped: this.#selector.feasibility.escaped,
-      missing: [...this.#selector.missing].sort(),
+      outlook: this.#selector.outlook,
     };
   }
 

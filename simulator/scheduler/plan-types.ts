@@ -89,14 +89,26 @@ export interface SchedulePlan {
   readonly queued: Readonly<Record<string, number>>;
   /** Deployment that the evaluation belongs to. */
   readonly deploymentId: string;
-  /** Nodes that had no room, for system jobs: their blocked evaluations name the node. */
-  readonly blockedNodes: readonly string[];
+  /** Nodes that had no room, for system jobs: for each of them one evaluation waits, as things stood then. */
+  readonly blockedNodes: readonly BlockedNode[];
+  /** What was known at the end. */
+  readonly outlook: Outlook;
+}
+
+/** What schedulers know of where else room might come free. */
+export interface Outlook {
   /** Classes of nodes that were looked at, and whether any group may go there. */
   readonly classes: Readonly<Record<string, boolean>>;
   /** A constraint speaks of single nodes, so that classes say nothing. */
   readonly escaped: boolean;
   /** What the cluster lacks beside room on nodes, such as volumes. */
   readonly missing: readonly string[];
+}
+
+export interface BlockedNode {
+  readonly id: string;
+  readonly outlook: Outlook;
+  readonly failed: SchedulePlan["failed"];
 }
 
 export type UpdateOf = (existing: Job, next: Job, group: string) => UpdateKind;

@@ -1,6 +1,6 @@
 import { clientTerminal, deploymentActive, groupOf, millis, nanos } from "../state/facts.ts";
+import { lastUnknown, replacedWhenCutOff } from "../state/silence.ts";
 import type { Allocation, Deployment, RescheduleEvent, ReschedulePolicy } from "../state/types.ts";
-import { lastUnknown, replacedWhenCutOff } from "./silence.ts";
 
 /** Failures within this many milliseconds of their time are placed at once. */
 const window = 1000;

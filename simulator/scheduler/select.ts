@@ -8,6 +8,7 @@ import { Feasibility } from "./feasibility.ts";
 import { holdsTwice, type NodeLoad, type Offer, portKey, tryFit, usageOf } from "./fit.ts";
 import { Metrics } from "./metrics.ts";
 import { inDatacenters, inPool, isReady, missingCsiVolumes } from "./node-checks.ts";
+import type { Outlook } from "./plan-types.ts";
 import { type PlacedAllocations, usedValues } from "./property-use.ts";
 import { SpreadScore } from "./spread-score.ts";
 
@@ -64,6 +65,11 @@ export class Selector {
     else list.push(alloc);
   }
 
+  get outlook(): Outlook {
+    const { classes, escaped } = this.feasibility;
+    return { classes, escaped, missing: [...this.missing].sort() };
+  }
+
   metrics(): Metrics {
     return new Metrics(this.#job.NodePool, this.nodes.length, this.#byDatacenter);
   }
@@ -76,7 +82,10 @@ export class Selector {
     avoid: ReadonlySet<string> = new Set(),
   ): Choice | Metrics {
     const metrics = this.metrics();
-    if (this.#forgetful) this.feasibility.forget();
+    if (this.#forgetful) {
+      this.feasibility.forget();
+      this.missing.clear();
+    }
     this.feasibility.begin(group);
     let best: Choice | undefined;
     let bestScore = Number.NEGATIVE_INFINITY;

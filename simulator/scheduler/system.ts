@@ -1,5 +1,6 @@
 import type { Node } from "../state/cluster-types.ts";
-import { isHealthy, isUnhealthy, ranSuccessfully, terminal } from "../state/facts.ts";
+import { isHealthy, isUnhealthy, terminal } from "../state/facts.ts";
+import { needsToReconnect, withState } from "../state/silence.ts";
 import type { Allocation, AllocMetric, Evaluation, Job, TaskGroup } from "../state/types.ts";
 import type { Tainted } from "./alloc-set.ts";
 import { newAllocation, stoppedAllocation } from "./allocation.ts";
@@ -8,9 +9,11 @@ import { allocatedResources } from "./fit.ts";
 import { Metrics } from "./metrics.ts";
 import { allocName } from "./names.ts";
 import { inDatacenters, inPool, isReady } from "./node-checks.ts";
-import { type Counts, noUpdates, reasons, type SchedulePlan, type Stop, type UpdateOf } from "./plan-types.ts";
+import { type BlockedNode, type Counts, noUpdates, reasons, type SchedulePlan, type Stop, type UpdateOf } from "./plan-types.ts";
 import { Selector } from "./select.ts";
 import { SystemRollout } from "./system-rollout.ts";
+import { type SystemFacts, systemVerdict } from "./system-verdict.ts";
+import { lostWhileStopping } from "./tainted.ts";
 
 interface Want {
   readonly name: string;
@@ -44,6 +47,8 @@ class SystemPass {
   readonly #desired: Record<string, Counts> = {};
   readonly #stops: Stop[] = [];
   readonly #allocs: Allocation[] = [];
+  /** Those whose node fell silent. */
+  readonly #unknown: Allocation[] = [];
   readonly #places: Want[] = [];
   readonly #updates: Want[] = [];
   readonly #ignored: Allocation[] = [];
@@ -54,7 +59,7 @@ class SystemPass {
   readonly #required: ReadonlyMap<string, TaskGroup>;
   readonly #failed = new Map<string, Metrics>();
   readonly #filtered = new Map<string, Metrics>();
-  readonly #blocked: string[] = [];
+  readonly #blocked: BlockedNode[] = [];
   /** What is wanted and not filtered out; what is placed counts until the end. */
   readonly #queued: Record<string, number> = {};
   readonly #placed: Record<string, number> = {};
@@ -90,13 +95,15 @@ class SystemPass {
       return this.#result();
     }
     const selector = new Selector(this.#env, job, true);
+    for (const alloc of lostWhileStopping(existing, this.#tainted)) selector.stop(alloc);
     this.#selector = selector;
     const nodes = this.#env.state.nodes.sorted().filter((node) => inPool(node, job.NodePool));
     const eligible = new Map(
       nodes.filter((node) => isReady(node) && inDatacenters(node, job.Datacenters)).map((node) => [node.ID, node]),
     );
     const notReady = new Set(nodes.filter((node) => !isReady(node)).map((node) => node.ID));
-    const changed = existing.filter((alloc) => !terminal(alloc) && this.#judge(alloc, job, eligible, notReady));
+    const facts = { tainted: this.#tainted, eligible, notReady, now: this.#env.now() };
+    const changed = existing.filter((alloc) => !terminal(alloc) && this.#judge(alloc, facts));
     // What is stopped makes room, and keeps no property taken, before an update looks whether it may stay where it is.
     for (const { alloc } of this.#stops) selector.stop(alloc);
     for (const alloc of changed) this.#update(alloc, job, eligible, selector);
@@ -139,20 +146,24 @@ class SystemPass {
     this.#existsFor.add(alloc.TaskGroup);
   }
 
-  /** What becomes of an allocation that is there; true where it has to be updated. */
-  #judge(alloc: Allocation, job: Job, eligible: ReadonlyMap<string, Node>, notReady: ReadonlySet<string>): boolean {
-    const group = this.#required.get(alloc.Name);
-    const changed = job.JobModifyIndex !== alloc.Job.JobModifyIndex;
-    if (group === undefined) this.#unneeded(alloc);
-    else if (alloc.DesiredTransition.Migrate) {
-      this.#counts(group.Name).Migrate++;
+  /** Sorts out what becomes of an allocation that is there; true where it has to be updated. */
+  #judge(alloc: Allocation, facts: Omit<SystemFacts, "required" | "changed">): boolean {
+    const required = this.#required.has(alloc.Name);
+    const changed = this.#job?.JobModifyIndex !== alloc.Job.JobModifyIndex;
+    const verdict = systemVerdict(alloc, { ...facts, required, changed });
+    if (verdict === "stop") this.#unneeded(alloc);
+    else if (verdict === "lost") this.#stopOne(alloc, reasons.lost, "lost");
+    else if (verdict === "ignore") this.#ignore(alloc);
+    else if (verdict === "migrate") {
+      this.#counts(alloc.TaskGroup).Migrate++;
       this.#stopOne(alloc, reasons.nodeTainted);
-    } else if (this.#tainted.has(alloc.NodeID)) this.#judgeTainted(alloc);
-    else if (notReady.has(alloc.NodeID) && !changed) this.#ignore(alloc);
-    else if (!eligible.has(alloc.NodeID)) this.#unneeded(alloc);
-    else if (changed) return true;
-    else this.#ignore(alloc);
-    return false;
+    } else if (verdict === "unknown") {
+      this.#counts(alloc.TaskGroup).Disconnect++;
+      const AllocStates = withState(alloc, "unknown", facts.now);
+      this.#unknown.push({ ...alloc, ClientStatus: "unknown", ClientDescription: reasons.unknown, AllocStates });
+    }
+    if (verdict === "back") this.#counts(alloc.TaskGroup).Reconnect++;
+    return verdict === "update" || verdict === "back";
   }
 
   #unneeded(alloc: Allocation): void {
@@ -160,18 +171,13 @@ class SystemPass {
     this.#stopOne(alloc);
   }
 
-  #judgeTainted(alloc: Allocation): void {
-    const node = this.#tainted.get(alloc.NodeID);
-    const done = this.#sysbatch && ranSuccessfully(alloc);
-    if (!done && (node === undefined || node.Status === "down")) this.#stopOne(alloc, reasons.lost, "lost");
-    else this.#ignore(alloc);
-  }
-
   #update(alloc: Allocation, job: Job, eligible: ReadonlyMap<string, Node>, selector: Selector): void {
     const group = this.#required.get(alloc.Name);
-    const node = eligible.get(alloc.NodeID);
-    if (group === undefined || node === undefined) return;
-    if (this.#updateOf(alloc.Job, job, group.Name) !== "destructive") {
+    if (group === undefined) return;
+    const back = needsToReconnect(alloc);
+    const node = this.#env.state.nodes.get(alloc.NodeID);
+    const mayStay = node !== undefined && inDatacenters(node, job.Datacenters) && inPool(node, job.NodePool);
+    if (mayStay && this.#updateOf(alloc.Job, job, group.Name) !== "destructive") {
       selector.stop(alloc);
       const choice = selector.select(group, alloc.Name, [node]);
       selector.unstop(alloc);
@@ -184,6 +190,7 @@ class SystemPass {
           EvalID: this.#eval.ID,
           AllocatedResources: allocatedResources(group, offer),
           DeploymentStatus: null,
+          ...(back ? { AllocStates: withState(alloc, alloc.ClientStatus, this.#env.now()) } : {}),
         });
         this.#counts(group.Name).InPlaceUpdate++;
         this.#count(group.Name);
@@ -192,8 +199,8 @@ class SystemPass {
       }
     }
     const promoted = this.#rollout.groups[group.Name]?.Promoted ?? false;
-    const canary = (group.Update?.Canary ?? 0) > 0 && group.Update?.MaxParallel !== 0 && !promoted;
-    this.#updates.push({ name: alloc.Name, group, node, previous: alloc, canary });
+    const canary = !back && (group.Update?.Canary ?? 0) > 0 && group.Update?.MaxParallel !== 0 && !promoted;
+    this.#updates.push({ name: alloc.Name, group, node: eligible.get(alloc.NodeID), previous: alloc, canary });
     this.#counts(group.Name).DestructiveUpdate++;
     this.#count(group.Name);
     this.#destructive[group.Name] = (this.#destructive[group.Name] ?? 0) + 1;
@@ -276,7 +283,7 @@ class SystemPass {
       if (node === undefined) continue;
       const choice = selector.select(want.group, want.name, [node]);
       if (choice instanceof Metrics) {
-        this.#unplaced(want, node, choice);
+        this.#unplaced(want, node, choice, selector);
         continue;
       }
       const alloc = newAllocation({
@@ -309,7 +316,7 @@ class SystemPass {
   }
 
   /** A node that may not take the group is no failure, unless none may. One without room is, and gets a blocked evaluation. */
-  #unplaced(want: Want, node: Node, metrics: Metrics): void {
+  #unplaced(want: Want, node: Node, metrics: Metrics, selector: Selector): void {
     const name = want.group.Name;
     this.#candidates[name] = (this.#candidates[name] ?? 0) - 1;
     if (want.previous !== undefined && !terminal(want.previous)) this.#destructive[name] = (this.#destructive[name] ?? 0) - 1;
@@ -332,7 +339,11 @@ class SystemPass {
     }
     metrics.wanted(want.group);
     this.#failed.set(name, metrics);
-    this.#blocked.push(node.ID);
+    this.#blocked.push({ id: node.ID, outlook: selector.outlook, failed: this.#failures() });
+  }
+
+  #failures(): SchedulePlan["failed"] {
+    return Object.fromEntries([...this.#failed].map(([name, metrics]): [string, AllocMetric] => [name, metrics.json()]));
   }
 
   #result(): SchedulePlan {
@@ -340,18 +351,16 @@ class SystemPass {
     const inPlace = (alloc: Allocation) => (alloc.CreateIndex === 0 ? alloc : { ...alloc, DeploymentID: id });
     return {
       desired: Object.fromEntries(Object.entries(this.#desired).map(([name, counts]) => [name, unsigned(counts)])),
-      allocs: this.#allocs.map(inPlace),
+      allocs: [...this.#unknown, ...this.#allocs.map(inPlace)],
       stopped: this.#stops.map(stoppedAllocation),
       deployment: this.#rollout.row,
       deploymentUpdates: this.#rollout.updates,
       followups: [],
-      failed: Object.fromEntries([...this.#failed].map(([name, metrics]): [string, AllocMetric] => [name, metrics.json()])),
+      failed: this.#failures(),
       queued: Object.fromEntries(Object.entries(this.#queued).map(([name, n]) => [name, n - (this.#placed[name] ?? 0)])),
       deploymentId: this.#rollout.shownId(this.#candidates),
       blockedNodes: this.#blocked,
-      classes: this.#selector?.feasibility.classes ?? {},
-      escaped: this.#selector?.feasibility.escaped ?? false,
-      missing: [...(this.#selector?.missing ?? [])].sort(),
+      outlook: this.#selector?.outlook ?? { classes: {}, escaped: false, missing: [] },
     };
   }
 }

@@ -1,6 +1,7 @@
 import { countInDeployment, type StatusUpdate, setDeploymentStatus, upsertDeployment } from "./deployment-writes.ts";
-import { nanos } from "./facts.ts";
+import { nanos, terminal } from "./facts.ts";
 import { setJobStatus } from "./job-status.ts";
+import { isMissed } from "./silence.ts";
 import type { Tx } from "./state.ts";
 import { summarizeAlloc } from "./summary.ts";
 import { scoped } from "./table.ts";
@@ -109,6 +110,18 @@ function copied(alloc: Allocation): Allocation {
   return tracker === null || tracker.Events !== null ? alloc : { ...alloc, RescheduleTracker: { ...tracker, Events: [] } };
 }
 
+/** What was missed and is heard of again is waited for no longer, nor is what waited for it, unless others of the job do as well. */
+function endWait(tx: Tx, alloc: Allocation): Allocation {
+  const { FollowupEvalID, ClientStatus } = alloc;
+  const heard = ["running", "complete", "failed"].includes(ClientStatus);
+  if (!heard || FollowupEvalID === "" || !isMissed(alloc)) return alloc;
+  const others = tx.state.allocs.by("job", scoped(alloc.Namespace, alloc.JobID)).filter(({ ID }) => ID !== alloc.ID);
+  const waiting = tx.state.evals.get(FollowupEvalID);
+  if (waiting !== undefined && !others.some((one) => one.FollowupEvalID === FollowupEvalID && !terminal(one)))
+    tx.put("evals", { ...waiting, Status: "canceled", StatusDescription: "allocs reconnected", ModifyIndex: tx.index });
+  return { ...alloc, FollowupEvalID: "" };
+}
+
 /** What a client reports about one of its allocations. */
 export interface ClientUpdate {
   readonly id: string;
@@ -143,7 +156,7 @@ export function applyClientUpdate(tx: Tx, update: ClientUpdate, now: number): vo
   };
   const counted = countInDeployment(tx, next, old, now);
   summarizeAlloc(tx, counted, old);
-  tx.put("allocs", counted);
+  tx.put("allocs", endWait(tx, counted));
   const job = tx.state.jobs.get(scoped(old.Namespace, old.JobID));
   if (job !== undefined) setJobStatus(tx, job);
 }

@@ -74,6 +74,10 @@ export interface Node {
   readonly StatusUpdatedAt: number;
   readonly Events: readonly NodeEvent[];
   readonly CgroupParent: string;
+  /** Raft index at which it fell silent; 0 once it is ready again. */
+  readonly LastMissedHeartbeatIndex: number;
+  /** Raft index at which its client spoke of its allocations last. */
+  readonly LastAllocUpdateIndex: number;
   readonly CreateIndex: number;
   readonly ModifyIndex: number;
 }

@@ -17,6 +17,7 @@ export interface UpdateTools {
 export function writeClientUpdates(state: State, updates: readonly ClientUpdate[], tools: UpdateTools): void {
   state.write("AllocationUpdated", (tx) => {
     const evals = new Map<string, Evaluation>();
+    const nodes = new Set<string>();
     for (const update of updates) {
       const before = tx.state.allocs.get(update.id);
       if (before === undefined) continue;
@@ -24,6 +25,11 @@ export function writeClientUpdates(state: State, updates: readonly ClientUpdate[
       const key = scoped(before.Namespace, before.JobID);
       if (evaluation !== undefined && !evals.has(key)) evals.set(key, evaluation);
       applyClientUpdate(tx, update, tools.now());
+      nodes.add(before.NodeID);
+    }
+    for (const id of nodes) {
+      const node = tx.state.nodes.get(id);
+      if (node !== undefined) tx.put("nodes", { ...node, LastAllocUpdateIndex: tx.index });
     }
     if (evals.size > 0) upsertEvals(tx, [...evals.values()]);
   });
@@ -35,9 +41,10 @@ function evaluationFor(tx: Tx, alloc: Allocation, update: ClientUpdate, tools: U
   if (!["complete", "failed", "lost"].includes(update.clientStatus) && !missed) return undefined;
   const job = tx.state.jobs.get(scoped(alloc.Namespace, alloc.JobID));
   if (job === undefined) return newEval(tools.newId(), alloc.Job, "job-deregister", tools.now());
-  if (missed) return newEval(tools.newId(), job, "reconnect", tools.now());
-  if (update.clientStatus !== "failed" || alloc.FollowupEvalID !== "") return undefined;
+  const failed = update.clientStatus === "failed" && alloc.FollowupEvalID === "";
   const group = groupOf(job, alloc.TaskGroup);
-  if (group === undefined || !rescheduleAllowed(group.ReschedulePolicy, alloc, tools.now())) return undefined;
+  if (failed && group === undefined) return undefined;
+  if (missed) return newEval(tools.newId(), job, "reconnect", tools.now());
+  if (!failed || !rescheduleAllowed(group?.ReschedulePolicy, alloc, tools.now())) return undefined;
   return newEval(tools.newId(), job, "alloc-failure", tools.now());
 }

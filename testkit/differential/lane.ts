@@ -109,7 +109,7 @@ export class Lane {
   }
 
   async #node(id: string, fate: NodeFate): Promise<undefined> {
-    if (fate === "down" || fate === "ready") {
+    if (fate === "down" || fate === "ready" || fate === "disconnected") {
       await this.#twins.setNodeStatus(id, fate);
       return;
     }
@@ -144,6 +144,8 @@ export class Lane {
         await side.ask({ method: "DELETE", path: `${pathOf(id)}?purge=true` });
     }
     await this.#twins.finishAll(this.#nodes);
+    // One that fell silent is ready only now that its client has told how its allocations fared.
+    for (const id of this.#nodes) await this.#node(id, "ready");
   }
 }
 

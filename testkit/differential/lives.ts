@@ -1,7 +1,7 @@
 import type { Random } from "../../model/clock.ts";
 import type { Rec } from "../../simulator/jobspec/values.ts";
 import { type Chooser, chooser } from "../job-generator/chooser.ts";
-import { changedSmallJob, smallJob } from "../job-generator/small-job.ts";
+import { changedSmallJob, SOON, smallJob } from "../job-generator/small-job.ts";
 
 /** What happens to a job, in words that mean the same on both servers. */
 export type LifeStep =
@@ -35,24 +35,51 @@ export interface RegisterMore {
 }
 
 export type Fate = "running" | "restarted" | "healthy" | "unhealthy" | "failed" | "complete" | "stopped";
-export type NodeFate = "drain" | "undrain" | "ineligible" | "eligible" | "down" | "ready";
+export type NodeFate = "drain" | "undrain" | "ineligible" | "eligible" | "down" | "disconnected" | "ready";
 
 /**
- * A job's life: the same seed, the same life. With `collects` the server is told to collect garbage now and then, which concerns all
- * jobs that it has.
+ * A job's life: the same seed, the same life. With `alone` no other life goes on at the same time, so that the server may be told to
+ * collect garbage now and then, which concerns all jobs that it has.
  */
-export function generateLife(random: Random, name: string, datacenter: string, collects = false): LifeStep[] {
+export function generateLife(random: Random, name: string, datacenter: string, alone = false): LifeStep[] {
   const choose = chooser(random);
   let job = smallJob(choose, name, datacenter);
   const steps: LifeStep[] = [{ do: "register", job, ...more(choose) }];
   for (let i = choose.int(3, 10); i > 0; i--) {
-    const step: LifeStep = collects && choose.chance(0.25) ? { do: "collect" } : nextStep(choose, job);
+    const step: LifeStep = alone && choose.chance(0.25) ? { do: "collect" } : nextStep(choose, job);
+    if (spins(job, step) && !alone) continue;
     if (step.do === "register") job = step.job;
     steps.push(step);
     // What failed is tried again after five seconds where the job says so.
     if (step.do === "report" && step.fate === "failed" && hurries(job)) steps.push({ do: "wait", ms: 5_300 });
+    if (step.do === "node" && step.fate === "disconnected") steps.push(...afterSilence(choose, job, step.node));
   }
   return steps;
+}
+
+/**
+ * Whether a real server may be busy with nothing else for a while: when the client of a node that was silent speaks of a system job's
+ * allocation, the server plans and writes over and over until the node is ready. Other lives cannot go on beside that.
+ */
+function spins(job: Rec, step: LifeStep): boolean {
+  return job["Type"] === "system" && step.do === "node" && step.fate === "disconnected";
+}
+
+/** What falls silent expires, or its client comes back: it is ready once it has told how its allocations fared. */
+function afterSilence(choose: Chooser, job: Rec, node: 0 | 1): LifeStep[] {
+  const expires = hurries(job) || disconnects(job).some((block) => block["LostAfter"] === SOON);
+  const steps: LifeStep[] = expires ? [{ do: "wait", ms: 5_300 }] : [];
+  if (choose.chance(0.3)) return steps;
+  if (choose.chance(0.3)) steps.push(nextStep(choose, job));
+  steps.push({ do: "node", node, fate: "ready" });
+  steps.push({ do: "report", at: places(choose), fate: choose.pick(["running", "running", "healthy", "failed", "complete"]) });
+  return [...steps, { do: "node", node, fate: "ready" }];
+}
+
+function disconnects(job: Rec): Rec[] {
+  return (job["TaskGroups"] as Rec[]).flatMap((group): Rec[] =>
+    group["Disconnect"] === undefined ? [] : [group["Disconnect"] as Rec],
+  );
 }
 
 const FATES: readonly Fate[] = [
@@ -68,7 +95,16 @@ const FATES: readonly Fate[] = [
   "stopped",
 ];
 const ACTIONS = ["promote", "promote", "fail", "pause", "resume"] as const;
-const NODE_FATES: readonly NodeFate[] = ["drain", "undrain", "ineligible", "eligible", "down", "ready"];
+const NODE_FATES: readonly NodeFate[] = [
+  "drain",
+  "undrain",
+  "ineligible",
+  "eligible",
+  "down",
+  "disconnected",
+  "disconnected",
+  "ready",
+];
 const TAGS = ["golden", "v1"];
 
 function nextStep(choose: Chooser, job: Rec): LifeStep {
@@ -84,7 +120,7 @@ function nextStep(choose: Chooser, job: Rec): LifeStep {
   if (dice < 81) return { do: "evaluate", reschedule: choose.chance(0.5) };
   if (dice < 84) return { do: "stop", purge: choose.chance(0.3) };
   if (dice < 86) return { do: "stop-alloc", at: choose.int(0, 3) };
-  if (dice < 93) return { do: "node", node: choose.chance(0.5) ? 0 : 1, fate: choose.pick(NODE_FATES) };
+  if (dice < 94) return { do: "node", node: choose.chance(0.5) ? 0 : 1, fate: choose.pick(NODE_FATES) };
   if (dice < 97) return versionStep(choose);
   if (dice < 98 && (job["ParameterizedJob"] ?? job["Periodic"]) !== undefined)
     return { do: "stop-child", at: choose.int(0, 2), purge: choose.chance(0.5) };

@@ -1,7 +1,7 @@
 import { Agent, request } from "node:http";
 import { systemClock } from "../../cmd/system-clock.ts";
 import { type NodeOptions, newNode } from "../../simulator/operations/node-facts.ts";
-import { evaluateNode, putNode, setNodeStatus } from "../../simulator/operations/nodes.ts";
+import { evaluateNode, isUnresponsive, putNode, setNodeStatus } from "../../simulator/operations/nodes.ts";
 import { seededRandom, uuid } from "../../simulator/random.ts";
 import { createSimulator, type Simulator } from "../../simulator/server.ts";
 import type { ClientUpdate } from "../../simulator/state/alloc-writes.ts";
@@ -134,13 +134,15 @@ export class Twins {
       const Alloc = real.filter(({ NodeID }) => NodeID === nodeId).map((report) => packableReport(report, now));
       const request = { Region: "global", AuthToken, Alloc };
       if (Alloc.length > 0) await this.#rpc.call("Node.UpdateAlloc", request).catch(ignoreUnresponsive);
-      const heard = simulated.filter(({ NodeID }) => NodeID === nodeId && state.nodes.get(NodeID)?.Status === "ready");
+      const heard = simulated.filter(
+        ({ NodeID }) => NodeID === nodeId && !isUnresponsive(state.nodes.get(NodeID)?.Status ?? "down"),
+      );
       if (heard.length > 0) clients.deliver(heard.map((report) => clientUpdate(report, now)));
     }
   }
 
   /** Also of a node that was collected as garbage, which stays gone. */
-  async setNodeStatus(nodeId: string, status: "ready" | "down"): Promise<void> {
+  async setNodeStatus(nodeId: string, status: "ready" | "down" | "disconnected"): Promise<void> {
     const AuthToken = this.#nodes.get(nodeId)?.SecretID ?? "";
     const now = Math.floor(systemClock.now() / 1000);
     const request = { Region: "global", AuthToken, NodeID: nodeId, Status: status, UpdatedAt: now };
@@ -152,7 +154,10 @@ export class Twins {
   async finishAll(nodes?: readonly string[]): Promise<void> {
     const open = (list: readonly AllocStub[]) =>
       list
-        .filter(({ NodeID, ClientStatus }) => (nodes?.includes(NodeID) ?? true) && ["pending", "running"].includes(ClientStatus))
+        .filter(
+          ({ NodeID, ClientStatus }) =>
+            (nodes?.includes(NodeID) ?? true) && ["pending", "running", "unknown"].includes(ClientStatus),
+        )
         .map(({ ID, NodeID }): AllocationReport => ({ ID, NodeID, status: "complete" }));
     const { body } = await this.askReal({ method: "GET", path: "/v1/allocations?namespace=*" });
     await this.report(open(JSON.parse(body) as AllocStub[]), open([...this.simulator.state.allocs.rows.values()]));

@@ -2,6 +2,8 @@ import type { Rec } from "../../simulator/jobspec/values.ts";
 import type { Chooser } from "./chooser.ts";
 
 const second = 1_000_000_000;
+/** How long the silence of a node is borne where it is not borne for longer than a life. */
+export const SOON = 4 * second;
 
 /** A job whose life is of interest rather than its text: what is placed, replaced, waited for and stopped. */
 export function smallJob(choose: Chooser, name: string, datacenter: string): Rec {
@@ -64,9 +66,16 @@ function group(choose: Chooser, type: string, name: string): Rec {
       HealthyDeadline: 60 * second,
       HealthCheck: "task_states",
     };
-  if (type === "service" && choose.chance(0.2)) found["Disconnect"] = { LostAfter: 600 * second, Replace: choose.chance(0.5) };
+  if (choose.chance(0.25)) found["Disconnect"] = disconnect(choose, everywhere);
   if (choose.chance(0.2)) found["Networks"] = [{ DynamicPorts: [{ Label: "http" }] }];
   return found;
+}
+
+/** What happens when a node falls silent. Jobs that are everywhere may not say that clients stop their work by themselves. */
+function disconnect(choose: Chooser, everywhere: boolean): Rec {
+  if (!everywhere && choose.chance(0.15)) return { StopOnClientAfter: 2 * second };
+  const Reconcile = choose.pick(["best_score", "keep_original", "keep_replacement", "longest_running"]);
+  return { LostAfter: choose.pick([600 * second, 600 * second, SOON]), Replace: choose.chance(0.5), Reconcile };
 }
 
 const CONSTRAINTS: readonly Rec[] = [

@@ -1,6 +1,6 @@
 /** What is known of allocations whose node falls silent. */
-import { groupOf, millis } from "../state/facts.ts";
-import type { Allocation } from "../state/types.ts";
+import { groupOf, millis, rfc3339 } from "./facts.ts";
+import type { Allocation } from "./types.ts";
 
 interface Disconnect {
   readonly LostAfter?: number;
@@ -26,8 +26,17 @@ export function replacedWhenCutOff(alloc: Allocation): boolean {
 
 /** It was unknown, and no scheduler has noted since that it is back. */
 export function needsToReconnect(alloc: Allocation): boolean {
-  if (!["unknown", "running", "failed"].includes(alloc.ClientStatus)) return false;
-  return alloc.AllocStates?.findLast((state) => state.Field === "ClientStatus")?.Value === "unknown";
+  return ["unknown", "running", "failed"].includes(alloc.ClientStatus) && isMissed(alloc);
+}
+
+/** Whether the last that schedulers noted of its client is that it is silent. */
+export function isMissed({ AllocStates }: Allocation): boolean {
+  return AllocStates?.findLast((state) => state.Field === "ClientStatus")?.Value === "unknown";
+}
+
+/** What schedulers noted of its client, with another note of this moment. `now` in milliseconds. */
+export function withState(alloc: Allocation, Value: string, now: number): Allocation["AllocStates"] {
+  return [...(alloc.AllocStates ?? []), { Field: "ClientStatus", Value, Time: rfc3339(now) }];
 }
 
 /** When it became unknown the last time, in milliseconds; undefined when it never was. */
