@@ -257,6 +257,7 @@ export const passwordLogin = z.strictObject({
   password: z.string().min(1).max(1_000),
   next: z.string().max(2_000).optional(),
 });
+export const nomadTokenLogin = z.strictObject({ token: z.string().min(1).max(4_000), next: z.string().max(2_000).optional() });
 export const pauseRequest = z.strictObject({ reason: z.string().trim().min(1).max(500) });
 export const deployNowRequest = z.strictObject({ spec_hash: z.string().min(1) });
 export const fetchRequest = z.strictObject({ repository: z.string().optional(), accept: z.boolean().optional() });

@@ -118,6 +118,8 @@ export interface LoggedIn {
 export interface Logins {
   readonly methods: readonly (LoginMethod | "token")[];
   readonly local: ((name: string, password: string, origin: LoginOrigin) => Promise<LoggedIn>) | undefined;
+  /** `token` is Nomad's. */
+  readonly nomad: ((token: string, origin: LoginOrigin) => Promise<LoggedIn>) | undefined;
   /** Ends the session of a secret; an unknown one is no error. */
   logout(secret: string): Promise<void>;
 }

@@ -31,6 +31,10 @@ class FakePeople {
       this.#open.add(secret);
       return { secret, principal: this.#principal(), longestMs: dayMs };
     },
+    nomad: async (token, origin) => {
+      if (token !== "uuid") throw new ApiError(401, "wrong_credentials", "Nomad does not know the token");
+      return (this.logins.local as NonNullable<Logins["local"]>)("anna", "right", origin);
+    },
     logout: async (secret) => void this.#open.delete(secret),
   };
 
@@ -126,6 +130,17 @@ describe("logging in", () => {
     ["/\t/evil.example", "/"],
   ])("with next %j goes on to %j", async (next, expected) => {
     expect(await (await login(api(), { ...anna, next })).json()).toMatchObject({ next: expected });
+  });
+
+  it("takes a Nomad token, blanks around it left out", async () => {
+    const post = (app: ReturnType<typeof api>, token: string) =>
+      app.request("/auth/nomad", { method: "POST", headers: json, body: JSON.stringify({ token, next: "/jobs" }) });
+    const response = await post(api(), " uuid\n");
+    expect(response.status).toBe(200);
+    expect(response.headers.get("set-cookie")).toMatch(/^nops=S/);
+    expect(await response.json()).toMatchObject({ next: "/jobs" });
+    expect((await post(api(), "other")).status).toBe(401);
+    expect((await post(api({ logins: { ...people.logins, nomad: undefined } }), "uuid")).status).toBe(404);
   });
 
   it("by a method that is off is no path", async () => {

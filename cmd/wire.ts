@@ -26,6 +26,8 @@ import { usesHttps } from "./config/auth-checks.ts";
 import type { Config } from "./config/schema.ts";
 import type { CommandIo } from "./io.ts";
 import { localLogin } from "./login/local.ts";
+import { nomadLogin } from "./login/nomad.ts";
+import { askNomadOver } from "./login/nomad-person.ts";
 import { createPeople, type People } from "./login/people.ts";
 import { openUsersFile } from "./login/users-file.ts";
 import { createAuthenticator } from "./operator/authenticator.ts";
@@ -273,7 +275,24 @@ async function startServer(parts: ServerParts, opened: (() => Promise<void> | vo
 function createLogins({ config, io, log, store }: ServerParts): People {
   const { mode, local, rules } = config.auth;
   const file = local.users_file === undefined ? undefined : openUsersFile(resolve(io.workingDirectory, local.users_file), log);
-  return createPeople({ methods: mode, store, log, local: file === undefined ? undefined : localLogin(file, rules) });
+  const { clock, random } = io;
+  return createPeople({
+    methods: mode,
+    store,
+    log,
+    local: file === undefined ? undefined : localLogin(file, rules),
+    nomad: mode.includes("nomad")
+      ? nomadLogin({
+          ask: askNomadOver(nomadOptions(config, io, log)),
+          rules,
+          namespaces: config.nomad.namespaces,
+          store,
+          clock,
+          random,
+          log,
+        })
+      : undefined,
+  });
 }
 
 /** `host:port`, `[v6]:port` or `:port`. */

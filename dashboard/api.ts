@@ -67,6 +67,7 @@ export const api = {
   loginOptions: () => call<LoginOptionsJson>("/auth/options"),
   session: () => call<SessionJson>("/api/v1/session"),
   loginLocal: (name: string, password: string, next: string) => post<LoggedInJson>("/auth/local", { name, password, next }),
+  loginNomad: (nomadToken: string, next: string) => post<LoggedInJson>("/auth/nomad", { token: nomadToken, next }),
   logout: () => post("/auth/logout"),
   jobs: () => call<{ jobs: JobJson[] }>("/api/v1/jobs"),
   job: (namespace: string, job: string) => call<JobDetailJson>(jobPath(namespace, job)),

@@ -1,3 +1,4 @@
+import { NomadError } from "../model/errors.ts";
 import type { NomadTransport } from "./transport.ts";
 
 /** The own ACL token, without its secret. */
@@ -43,4 +44,45 @@ export async function aclPolicySelf(transport: NomadTransport): Promise<readonly
     shape: "list",
   });
   return value as readonly AclPolicy[];
+}
+
+/** What a policy allows in the namespaces of one name or pattern, its short forms written out by Nomad. */
+export interface NamespaceRule {
+  /** A name, or a pattern with `*`. */
+  readonly pattern: string;
+  readonly capabilities: readonly string[];
+}
+
+/** Names of the policies of the own token, those of its roles among them; of every policy for a management token. */
+export async function aclPolicyNames(transport: NomadTransport): Promise<readonly string[]> {
+  const { value } = await transport.call({
+    operation: "acl_policies",
+    what: "list the token's policies",
+    effect: "read",
+    method: "GET",
+    path: "/v1/acl/policies",
+    shape: "list",
+  });
+  return (value as readonly { readonly Name: string }[]).map(({ Name }) => Name);
+}
+
+/** The namespace rules of a policy that the token has; none when it is gone by now. @throws NomadError `refused` without rules in its answer. */
+export async function aclPolicyRules(transport: NomadTransport, name: string): Promise<readonly NamespaceRule[]> {
+  const { value } = await transport.call({
+    operation: "acl_policy",
+    what: `read the policy ${name}`,
+    effect: "read",
+    method: "GET",
+    path: `/v1/acl/policy/${encodeURIComponent(name)}`,
+    absent: "ACL policy not found",
+  });
+  if (value === undefined) return [];
+  const { RulesJSON: rules } = value as {
+    readonly RulesJSON?: {
+      readonly Namespaces?: readonly { readonly Name: string; readonly Capabilities?: readonly string[] | null }[] | null;
+    } | null;
+  };
+  if (rules === undefined || rules === null)
+    throw new NomadError(`Nomad's answer about the policy ${name} holds no rules`, { kind: "refused" });
+  return (rules.Namespaces ?? []).map(({ Name, Capabilities }) => ({ pattern: Name, capabilities: Capabilities ?? [] }));
 }

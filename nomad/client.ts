@@ -1,4 +1,4 @@
-import { aclPolicySelf, aclTokenSelf } from "./acl.ts";
+import { aclPolicyNames, aclPolicyRules, aclPolicySelf, aclTokenSelf } from "./acl.ts";
 import { bindCalls } from "./bind.ts";
 import { blockOnAllocations, blockOnEvaluations, blockOnJob, blockOnJobs, blockOnNomadDeployments } from "./blocking.ts";
 import {
@@ -36,7 +36,7 @@ const CALLS = {
   ...{ readLogTail, blockOnJob, blockOnJobs, blockOnAllocations, blockOnEvaluations, blockOnNomadDeployments },
   ...{ getVariable, putVariable, deleteVariable, listVariables, acquireLock, renewLock, releaseLock },
   ...{ listNamespaces, readNamespace, registerNamespace, deleteNamespace, listNodes },
-  ...{ agentSelf, statusLeader, systemGc, aclTokenSelf, aclPolicySelf },
+  ...{ agentSelf, statusLeader, systemGc, aclTokenSelf, aclPolicySelf, aclPolicyNames, aclPolicyRules },
 } as const;
 
 /** Everything nops asks of a Nomad; satisfies the controllers' `NomadPort`. Methods need no `this`. */

@@ -101,6 +101,13 @@ export class Sessions {
     return toSession(row);
   }
 
+  /** Its method just said what holds now. */
+  async recheckSession(id: string, claims: unknown): Promise<void> {
+    const c = this.#connection;
+    const now = { claims: JSON.stringify(claims), checkedAt: c.now() };
+    c.administer(() => c.orm.update(sessions).set(now).where(eq(sessions.id, id)).run());
+  }
+
   /** Ends a session at once. Ending one that is gone does nothing. */
   async endSession(id: string, actor: Actor, why: string): Promise<void> {
     const c = this.#connection;

@@ -3,7 +3,14 @@ import { createRoute, z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import type { ApiEnv } from "../auth.ts";
 import { addressList, clientSource } from "../client-source.ts";
-import { loggedInSchema, loginOptionsSchema, passwordLogin, type SessionJson, sessionSchema } from "../contract.ts";
+import {
+  loggedInSchema,
+  loginOptionsSchema,
+  nomadTokenLogin,
+  passwordLogin,
+  type SessionJson,
+  sessionSchema,
+} from "../contract.ts";
 import { ApiError } from "../errors.ts";
 import { safeNext } from "../next-path.ts";
 import type { ApiDependencies, LoggedIn, LoginOrigin, Principal } from "../ports.ts";
@@ -19,6 +26,7 @@ export function sessionRoutes(api: Api, { logins, trustedProxies }: ApiDependenc
   whoRoute(api);
   optionsRoute(api, logins);
   logoutRoute(api, logins, cookie);
+  nomadRoute(api, logins, cookie, originOf);
   api.openapi(
     createRoute({
       method: "post",
@@ -31,6 +39,29 @@ export function sessionRoutes(api: Api, { logins, trustedProxies }: ApiDependenc
       if (logins.local === undefined) throw switchedOff("local");
       const { name, password, next } = context.req.valid("json");
       const login = await logins.local(name, password, originOf(context));
+      return context.json(enter(context, cookie, login, next), 200);
+    },
+  );
+}
+
+function nomadRoute(
+  api: Api,
+  logins: ApiDependencies["logins"],
+  cookie: SessionCookie,
+  originOf: (context: Context<ApiEnv>) => LoginOrigin,
+): void {
+  api.openapi(
+    createRoute({
+      method: "post",
+      path: "/auth/nomad",
+      ...openMeta("Log in with a Nomad token"),
+      request: { body: jsonBody(nomadTokenLogin) },
+      responses: answers(loggedInSchema),
+    }),
+    async (context) => {
+      if (logins.nomad === undefined) throw switchedOff("nomad");
+      const { token, next } = context.req.valid("json");
+      const login = await logins.nomad(token.trim(), originOf(context));
       return context.json(enter(context, cookie, login, next), 200);
     },
   );

@@ -34,10 +34,10 @@ describe("auth.mode", () => {
   });
 
   it.each([
-    ["oidc", '"oidc" is not part of this version: token and local are'],
-    ["[nomad, token]", '"nomad" is not part of this version: token and local are'],
-    ["password", "must be token, local, or a list of them"],
-    ["[]", "must be token, local, or a list of them"],
+    ["oidc", '"oidc" is not part of this version: token, local, nomad are'],
+    ["[oidc, token]", '"oidc" is not part of this version: token, local, nomad are'],
+    ["password", "must be token, local, nomad, or a list of them"],
+    ["[]", "must be token, local, nomad, or a list of them"],
   ])("of %s is refused in words", (mode, words) => {
     expect(problems(`auth:\n  mode: ${mode}\n`)).toEqual([expect.stringMatching(/^nops\.yml:4:\d+ auth\.mode/)]);
     expect(problems(`auth:\n  mode: ${mode}\n`)[0]).toContain(words);
@@ -68,7 +68,10 @@ describe("logins", () => {
       `auth:\n  mode: local\n  bootstrap_token_file: t\n${users}${rules}`,
       'auth.bootstrap_token_file: is a token, and auth.mode does not name "token"',
     ],
-    [`auth:\n  mode: local\n${users}  rules: [{ capabilities: [read] }]\n`, "auth.rules.0: names nobody: users is empty"],
+    [
+      `auth:\n  mode: local\n${users}  rules: [{ capabilities: [read] }]\n`,
+      "auth.rules.0: names nobody: it needs users or nomad_policies",
+    ],
     [
       `auth:\n  mode: local\n${users}  rules: [{ users: [anna], capabilities: [read] }]\n`,
       'auth.rules.0.users.0: "anna" is no METHOD:NAME',
@@ -88,6 +91,10 @@ describe("logins", () => {
     [
       `auth:\n  mode: local\n${users}  rules: [{ users: ['local:a'], capabilities: [read], namespaces: ['{a'] }]\n`,
       "auth.rules.0.namespaces.0: is no pattern of namespaces",
+    ],
+    [
+      `auth:\n  mode: local\n${users}  rules: [{ nomad_policies: [ops], capabilities: [read] }]\n`,
+      "auth.rules.0.nomad_policies: is for people with a Nomad token",
     ],
     ["http: { trusted_proxies: [10.0.0.0/8, proxy] }\n", 'http.trusted_proxies.1: "proxy" is no address and no network'],
   ])("configured as %j are refused", (text, words) => {

@@ -21,7 +21,8 @@ export function checkAuth(config: Config, tell: Tell): void {
     tell(["auth", "local", "users_file"], 'is required with auth.mode "local"');
   if (!logins.includes("local") && auth.local.users_file !== undefined)
     tell(["auth", "local", "users_file"], 'is set, but auth.mode does not name "local"');
-  if (logins.length > 0 && auth.rules.length === 0)
+  // Nomad's policies give rights by themselves.
+  if (logins.some((method) => method !== "nomad") && auth.rules.length === 0)
     tell(["auth", "rules"], "is required: without a rule nobody who logs in may do anything");
   checkRules(config, logins, tell);
   http.trusted_proxies.forEach((entry, index) => {
@@ -31,7 +32,10 @@ export function checkAuth(config: Config, tell: Tell): void {
 
 function checkRules({ auth }: Config, logins: readonly string[], tell: Tell): void {
   auth.rules.forEach((rule, index) => {
-    if (rule.users.length === 0) tell(["auth", "rules", index], "names nobody: users is empty");
+    const named = rule.users.length + rule.nomad_policies.length;
+    if (named === 0) tell(["auth", "rules", index], "names nobody: it needs users or nomad_policies");
+    if (rule.nomad_policies.length > 0 && !logins.includes("nomad"))
+      tell(["auth", "rules", index, "nomad_policies"], 'is for people with a Nomad token, and auth.mode does not name "nomad"');
     rule.users.forEach((user, at) => {
       const method = /^([a-z]+):./.exec(user)?.[1];
       if (method !== undefined && logins.includes(method)) return;

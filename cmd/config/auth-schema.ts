@@ -5,14 +5,14 @@ import { isNamespacePattern } from "../../model/namespace-pattern.ts";
 import { optionalText, textList } from "./parts.ts";
 
 /** What `auth.mode` may name. */
-export const authModes = ["token", "local"] as const;
+export const authModes = ["token", "local", "nomad"] as const;
 
-const notBuilt = ["nomad", "oidc"];
+const notBuilt = ["oidc"];
 
 function modeError(issue: { readonly input?: unknown }): string {
   const given = [issue.input].flat();
   const missing = given.find((one) => notBuilt.includes(String(one)));
-  if (missing !== undefined) return `"${String(missing)}" is not part of this version: ${authModes.join(" and ")} are`;
+  if (missing !== undefined) return `"${String(missing)}" is not part of this version: ${authModes.join(", ")} are`;
   return `must be ${authModes.join(", ")}, or a list of them`;
 }
 
@@ -20,6 +20,9 @@ const mode = z.enum(authModes, { error: modeError });
 
 const rule = z.strictObject({
   users: textList.default([]).describe("People, as METHOD:NAME such as local:anna; local:* is whoever logs in so"),
+  nomad_policies: textList
+    .default([])
+    .describe("People whose Nomad token has one of these policies, beside what the policies give by themselves"),
   capabilities: z
     .array(z.enum(tokenCapabilities, { error: `must be one of ${tokenCapabilities.join(", ")}` }))
     .min(1, "must name at least one")

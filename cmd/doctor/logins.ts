@@ -5,14 +5,17 @@ import { databasePath } from "../../store/backup.ts";
 import { openStore } from "../../store/open.ts";
 import type { Config } from "../config/schema.ts";
 import type { CommandIo } from "../io.ts";
+import { askNomadOver } from "../login/nomad-person.ts";
 import { parseUsers } from "../login/users-file.ts";
+import { nomadOptions } from "../operator/nomad-options.ts";
 import { plural } from "../output.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
 
 export async function checkLogins(config: Config, io: CommandIo): Promise<readonly Finding[]> {
   const findings =
     config.auth.local.users_file === undefined ? [] : checkUsers(resolve(io.workingDirectory, config.auth.local.users_file));
-  return [...findings, ...(await checkAnybody(config, io))];
+  const nomad = config.auth.mode.includes("nomad") ? await checkAcls(config, io) : [];
+  return [...findings, ...nomad, ...(await checkAnybody(config, io))];
 }
 
 function checkUsers(path: string): Finding[] {
@@ -23,6 +26,26 @@ function checkUsers(path: string): Finding[] {
   if (problems.length > 0) return problems.map((problem) => fail("logins", `${path}: ${problem}`, cure));
   if (users.size === 0) return [warn("logins", `${path} names nobody`, "nops user hash NAME prints a line for it")];
   return [ok("logins", `${plural(users.size, "name")} may log in by password`)];
+}
+
+/** A Nomad without ACLs takes any text for a token (S28). */
+async function checkAcls(config: Config, io: CommandIo): Promise<Finding[]> {
+  const ask = askNomadOver(nomadOptions(config, io));
+  try {
+    // A token that nobody has: what a server says to it tells whether it looks at tokens at all.
+    const answer = await ask("00000000-0000-0000-0000-000000000000");
+    if (answer !== "acls_off") return [ok("logins", "people may log in with their Nomad token")];
+    return [
+      fail(
+        "logins",
+        "Nomad's ACLs are off: nobody can log in with a Nomad token",
+        "switch ACLs on, or take nomad out of auth.mode",
+      ),
+    ];
+  } catch {
+    // That Nomad cannot be reached is told with what it should allow.
+    return [];
+  }
 }
 
 /** Without any credentials nothing is open, but nothing can be decided either (S27). */

@@ -7,6 +7,7 @@ import type { LoginMethod } from "../../model/login.ts";
 import type { Store } from "../../store/open.ts";
 import { sessionLongestMs } from "../../store/sessions.ts";
 import type { LocalLogin } from "./local.ts";
+import type { NomadLogin } from "./nomad.ts";
 import { actorOf, type Person, type StandingCheck } from "./person.ts";
 
 export interface PeopleOptions {
@@ -14,6 +15,7 @@ export interface PeopleOptions {
   readonly store: Pick<Store, "openSession" | "findSession" | "endSession" | "admitLogin" | "loginSucceeded">;
   readonly log: Log;
   readonly local: LocalLogin | undefined;
+  readonly nomad: NomadLogin | undefined;
 }
 
 export interface People {
@@ -22,12 +24,13 @@ export interface People {
 }
 
 export function createPeople(options: PeopleOptions): People {
-  const { methods, store, local } = options;
-  const checks: Readonly<Partial<Record<LoginMethod, StandingCheck>>> = local === undefined ? {} : { local: local.standing };
+  const { methods, store, local, nomad } = options;
+  const checks = { local: local?.standing, nomad: nomad?.standing };
   return {
     logins: {
       methods,
       local: local === undefined ? undefined : (name, password, origin) => passwordLogin(local, name, password, origin, options),
+      nomad: nomad === undefined ? undefined : (token, origin) => nomadTokenLogin(nomad, token, origin, options),
       logout: async (secret) => {
         const session = await store.findSession(secret, false);
         if (session !== undefined) await store.endSession(session.id, actorOf(session, session.id), "logged out");
@@ -40,7 +43,7 @@ export function createPeople(options: PeopleOptions): People {
 async function principalOfSession(
   secret: string,
   purpose: Parameters<StandingCheck>[2],
-  checks: Readonly<Partial<Record<LoginMethod, StandingCheck>>>,
+  checks: Readonly<Partial<Record<LoginMethod, StandingCheck | undefined>>>,
   store: PeopleOptions["store"],
 ): Promise<Principal | undefined> {
   const session = await store.findSession(secret, purpose !== "watch");
@@ -73,6 +76,12 @@ async function passwordLogin(
   const attempt = { method: "local", account: name, shown: account, source: origin.source } as const;
   const person = await counted(attempt, () => local.check(name, password), options);
   return enter(person, origin, options);
+}
+
+async function nomadTokenLogin(nomad: NomadLogin, token: string, origin: LoginOrigin, options: PeopleOptions): Promise<LoggedIn> {
+  // Every token is an account of its own; who tries many comes from somewhere.
+  const attempt = { method: "nomad", account: token, shown: "a token", source: origin.source } as const;
+  return enter(await counted(attempt, () => nomad.check(token), options), origin, options);
 }
 
 interface Attempt {
@@ -129,7 +138,12 @@ async function enter(person: Person, origin: LoginOrigin, { store, log }: People
   const { method, subject, name, email, rights, claims } = person;
   if (rights.length === 0) {
     log.warn("a login was right, but gives no rights", { method, source: origin.source, subject });
-    throw new ApiError(403, "not_allowed", `${name} has no rights here`, { hint: "auth.rules of the configuration gives them" });
+    throw new ApiError(403, "not_allowed", `${name} has no rights here`, {
+      hint:
+        method === "nomad"
+          ? "the policies of the Nomad token give none, and auth.rules neither"
+          : "auth.rules of the configuration gives them",
+    });
   }
   const longestMs = Math.min(person.longestMs, sessionLongestMs);
   const { session, secret } = await store.openSession({

@@ -10,12 +10,16 @@ export interface Claims {
   readonly method: LoginMethod;
   /** Names by which a rule may call the person. */
   readonly names: readonly string[];
+  readonly nomadPolicies?: readonly string[];
 }
 
 /** The rights of every rule that names the person. They add up; none of them: no rights. */
-export function rightsOf(rules: readonly Rule[], { method, names }: Claims): readonly Rights[] {
+export function rightsOf(rules: readonly Rule[], { method, names, nomadPolicies = [] }: Claims): readonly Rights[] {
   const called = new Set(["*", ...names].map((name) => `${method}:${name}`));
   return rules
-    .filter((rule) => rule.users.some((user) => called.has(user)))
+    .filter(
+      (rule) =>
+        rule.users.some((user) => called.has(user)) || rule.nomad_policies.some((policy) => nomadPolicies.includes(policy)),
+    )
     .map(({ capabilities, namespaces }) => ({ capabilities, namespaces }));
 }

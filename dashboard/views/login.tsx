@@ -17,6 +17,7 @@ export function Login() {
       <h2>Log in</h2>
       {notice === undefined ? null : <p role="status">{notice}</p>}
       {methods.value.includes("local") ? <PasswordForm /> : null}
+      {methods.value.includes("nomad") ? <NomadForm /> : null}
       {methods.value.includes("token") ? <TokenForm /> : null}
     </section>
   );
@@ -79,6 +80,34 @@ function PasswordForm() {
       </label>
       <button type="submit" disabled={busy}>
         Log in
+      </button>
+      <Problem error={error} />
+    </form>
+  );
+}
+
+function NomadForm() {
+  const [value, setValue] = useState("");
+  const { error, busy, run } = useLogin();
+  const submit = (event: SubmitEvent): void => {
+    event.preventDefault();
+    setValue("");
+    run(async () => (await api.loginNomad(value, wantedNext())).next);
+  };
+  return (
+    <form onSubmit={submit}>
+      <label>
+        Nomad token (secret ID){" "}
+        <input
+          type="password"
+          autocomplete="off"
+          required
+          value={value}
+          onInput={(event) => setValue(event.currentTarget.value)}
+        />
+      </label>
+      <button type="submit" disabled={busy}>
+        Log in with Nomad
       </button>
       <Problem error={error} />
     </form>

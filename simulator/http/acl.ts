@@ -186,7 +186,16 @@ function readPolicy(service: Service, call: Call, name: string): Reply {
   if (!call.access.management && !own.some((one) => one.Name === name)) throw permissionDenied();
   const row = acl_policy.get(name);
   if (row === undefined) throw new Refusal(404, "ACL policy not found", acl_policy.index);
-  return { json: row, index: row.ModifyIndex, read: true };
+  return { json: { ...row, RulesJSON: rulesView(row.Rules) }, index: row.ModifyIndex, read: true };
+}
+
+/** The parsed rules, short forms written out; only the part about namespaces is modelled. */
+function rulesView(rules: string): unknown {
+  const namespaces = readRules(rules).namespaces.map(({ pattern, capabilities }) => ({
+    Name: pattern,
+    Capabilities: capabilities,
+  }));
+  return { Namespaces: namespaces.length === 0 ? null : namespaces };
 }
 
 function policyOf(body: Readonly<Record<string, unknown>>, name: string): AclPolicy {
