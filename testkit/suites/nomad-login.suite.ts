@@ -72,6 +72,36 @@ function login({ people }: Bench, secret: string) {
 
 const deciding = ["read", "approve", "promote", "retry", "deploy-now", "pause", "fetch", "resolve"];
 
+/** Policies and the rights that they give. */
+const derivations = [
+  [
+    "write in one namespace",
+    'namespace "team-a" { policy = "write" }',
+    [
+      [deciding, ["team-a"]],
+      [["read"], ["team-a"]],
+    ],
+  ],
+  ["read everywhere", 'namespace "*" { policy = "read" }', [[["read"], ["*"]]]],
+  [
+    "write in some, read in others, by patterns",
+    'namespace "*" { policy = "read" }\nnamespace "team-*" { policy = "write" }',
+    [
+      [deciding, ["team-a", "team-b"]],
+      [["read"], ["*"]],
+    ],
+  ],
+  [
+    "a name before every pattern, and deny before everything",
+    'namespace "team-*" { policy = "write" }\nnamespace "team-b" { policy = "deny" }\nnamespace "default" { capabilities = ["list-jobs"] }',
+    [
+      [deciding, ["team-a"]],
+      [["read"], ["default", "team-a"]],
+    ],
+  ],
+  ["a single capability", 'namespace "default" { capabilities = ["submit-job"] }', [[deciding, ["default"]]]],
+] as const;
+
 /** What a token gives. */
 function rightsCases(bench: () => Bench): void {
   it("a management token may do everything, and the audit log names its public id", async () => {
@@ -83,34 +113,7 @@ function rightsCases(bench: () => Bench): void {
     expect((await bench().people.session(secret, "write"))?.actor).toEqual(actor);
   });
 
-  it.each([
-    [
-      "write in one namespace",
-      'namespace "team-a" { policy = "write" }',
-      [
-        [deciding, ["team-a"]],
-        [["read"], ["team-a"]],
-      ],
-    ],
-    ["read everywhere", 'namespace "*" { policy = "read" }', [[["read"], ["*"]]]],
-    [
-      "write in some, read in others, by patterns",
-      'namespace "*" { policy = "read" }\nnamespace "team-*" { policy = "write" }',
-      [
-        [deciding, ["team-a", "team-b"]],
-        [["read"], ["*"]],
-      ],
-    ],
-    [
-      "a name before every pattern, and deny before everything",
-      'namespace "team-*" { policy = "write" }\nnamespace "team-b" { policy = "deny" }\nnamespace "default" { capabilities = ["list-jobs"] }',
-      [
-        [deciding, ["team-a"]],
-        [["read"], ["default", "team-a"]],
-      ],
-    ],
-    ["a single capability", 'namespace "default" { capabilities = ["submit-job"] }', [[deciding, ["default"]]]],
-  ])("derives rights from policies: %s", async (_, rules, expected) => {
+  it.each(derivations)("derives rights from policies: %s", async (_, rules, expected) => {
     const made = await token(bench(), rules);
     const { principal } = await login(bench(), made.SecretID);
     expect(principal.grants.map(({ capabilities, namespaces }) => [capabilities, namespaces])).toEqual(expected);
