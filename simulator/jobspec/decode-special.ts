@@ -1,5 +1,5 @@
 import { ConversionError, convert } from "../../hcl/convert.ts";
-import { safeInteger, truncate } from "../../hcl/number.ts";
+import { truncate } from "../../hcl/number.ts";
 import type { Diagnostic, SourceRange } from "../../hcl/syntax.ts";
 import { formatRange } from "../../hcl/syntax.ts";
 import { BOOL, NUMBER, STRING, type Type, type Value } from "../../hcl/value.ts";
@@ -56,6 +56,8 @@ const CONSTRAINT_TYPES = {
   ...typesOf([...TEXTS, ...CONSTRAINT_SHORTHANDS, ...CONSTRAINT_OTHERS]),
   distinct_hosts: BOOL,
 };
+const HIGHEST = (1n << 63n) - 1n;
+const LOWEST = -(1n << 63n);
 const AFFINITY_TYPES = { ...typesOf([...TEXTS, ...AFFINITY_SHORTHANDS]), weight: NUMBER };
 
 function textIn(values: ReadonlyMap<string, Value>, name: string): string {
@@ -97,10 +99,10 @@ function decodeAffinity(body: BodyView, diagnostics: Diagnostic[]): Rec {
   return found;
 }
 
-/** Cut to eight bits, as Nomad does. */
-function toInt8(weight: Extract<Value, { kind: "number" }>): number {
-  const whole = safeInteger(weight.value) ?? Number(truncate(weight.value) ?? 0n);
-  return (whole << 24) >> 24;
+/** Brought into 64 bits and cut to eight of them, as Nomad does. */
+function toInt8({ value }: Extract<Value, { kind: "number" }>): number {
+  const whole = truncate(value) ?? (value.mantissa < 0n ? LOWEST : HIGHEST);
+  return Number(BigInt.asIntN(8, whole > HIGHEST ? HIGHEST : whole < LOWEST ? LOWEST : whole));
 }
 
 /** A map that may be written as a block or as an attribute; undefined when it is no attribute. */

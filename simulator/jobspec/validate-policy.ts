@@ -77,8 +77,10 @@ function viable(policy: Rec): Viability | undefined {
   const [attempts, interval] = [num(policy, "Attempts"), num(policy, "Interval")];
   const [delay, maxDelay] = [num(policy, "Delay"), num(policy, "MaxDelay")];
   switch (str(policy, "DelayFunction")) {
-    case "constant":
-      return interval < attempts * delay ? { attempts: Math.floor(interval / delay), interval: attempts * delay } : undefined;
+    case "constant": {
+      const needed = wrapped(BigInt(attempts) * BigInt(delay));
+      return interval < needed ? { attempts: Math.floor(interval / delay), interval: needed } : undefined;
+    }
     case "exponential":
       return exponential(attempts, interval, delay, maxDelay);
     default:
@@ -86,10 +88,20 @@ function viable(policy: Rec): Viability | undefined {
   }
 }
 
+/** As numbers of the server wrap around where they grow too large. */
+function wrapped(value: bigint): number {
+  return Number(BigInt.asIntN(64, value));
+}
+
+/** 2^i, which from 2^63 on counts as the lowest number there is. */
+function power(i: number): bigint {
+  return i < 63 ? 1n << BigInt(i) : -(1n << 63n);
+}
+
 function exponential(attempts: number, interval: number, delay: number, maxDelay: number): Viability | undefined {
   let [possible, needed] = [0, 0];
   for (let i = 0; i < attempts; i++) {
-    const next = 2 ** i * delay;
+    const next = i < 20 ? 2 ** i * delay : wrapped(power(i) * BigInt(delay));
     needed = next > maxDelay ? needed + maxDelay : next;
     if (needed < interval) possible++;
   }
@@ -97,15 +109,15 @@ function exponential(attempts: number, interval: number, delay: number, maxDelay
 }
 
 function fibonacci(attempts: number, interval: number, delay: number, maxDelay: number): Viability | undefined {
-  const slots = [delay, delay];
+  const [most, slots] = [BigInt(maxDelay), [BigInt(delay), BigInt(delay)]];
   let capped = false;
   for (let i = 2; i < attempts; i++) {
-    const [last = 0, before = 0] = [slots[i - 1], slots[i - 2]];
-    let next: number = capped ? last + maxDelay : last + before;
-    if (!capped && next > maxDelay) [next, capped] = [maxDelay, true];
+    const [last = 0n, before = 0n] = [slots[i - 1], slots[i - 2]];
+    let next = BigInt.asIntN(64, last + (capped ? most : before));
+    if (!capped && next > most) [next, capped] = [most, true];
     slots.push(next);
   }
-  const needed = slots.at(-1) ?? 0;
+  const needed = Number(slots.at(-1));
   if (interval >= needed) return undefined;
   return {
     attempts: Math.max(

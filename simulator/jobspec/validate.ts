@@ -87,7 +87,9 @@ function limitProblems(job: ServerJob): string[] {
   for (const group of recs(job, "TaskGroups")) {
     total += num(group, "Count");
     problems.push(...identityProblems(group, `task group ${str(group, "Name")}`));
-    for (const task of recs(group, "Tasks")) problems.push(...identityProblems(task, `task ${str(task, "Name")}`));
+    for (const task of recs(group, "Tasks")) {
+      problems.push(...identityProblems(task, `task ${str(task, "Name")}`), ...vaultIdentityProblems(task));
+    }
   }
   if (total > MAX_COUNT) problems.push(`total count was greater than configured job_max_count: ${total} > ${MAX_COUNT}`);
   return problems;
@@ -97,6 +99,19 @@ function identityProblems(holder: Rec, parent: string): string[] {
   return recs(holder, "Services")
     .filter((service) => rec(service, "Identity") !== undefined && str(rec(service, "Identity"), "Name") === "")
     .map((service) => `Service ${str(service, "Name")} in ${parent} has an identity with an empty name`);
+}
+
+/** Another cluster than the default one is logged into with an identity that the task has for it. */
+function vaultIdentityProblems(task: Rec): string[] {
+  const vault = rec(task, "Vault");
+  const cluster = str(vault, "Cluster");
+  const wanted = `vault_${cluster}`;
+  if (vault === undefined || cluster === "default") return [];
+  if (recs(task, "Identities").some((identity) => str(identity, "Name") === wanted)) return [];
+  return [
+    `Task ${str(task, "Name")} uses Vault cluster ${cluster} but does not have an identity named ${wanted} and no default identity ` +
+      "is provided in agent configuration",
+  ];
 }
 
 function vaultIdentityWarnings(tasks: readonly Rec[]): string[] {
