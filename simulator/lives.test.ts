@@ -105,9 +105,14 @@ describe("evaluations of one job", () => {
     expect(of("j")).toMatchObject([
       { DesiredStatus: "run", RescheduleTracker: { Events: null, LastReschedule: "no placement" } },
     ]);
+    const [waiting] = evals(simulator).filter((one) => one.Status === "blocked");
     report(simulator, of("other"), "complete");
     simulator.advance(100);
     expect(of("j")).toHaveLength(inTheEnd);
+    // It tells no longer what found no room then.
+    expect(waiting?.FailedTGAllocs).toBeDefined();
+    expect(simulator.state.evals.get(waiting?.ID ?? "")).toMatchObject({ Status: "complete" });
+    expect(simulator.state.evals.get(waiting?.ID ?? "")).not.toHaveProperty("FailedTGAllocs");
   });
 
   it("that wait fail as well when a node does not take their plan, also where they go on waiting for room", async () => {
@@ -281,6 +286,22 @@ describe("a drain", () => {
     report(simulator, allocs(simulator), "running", true);
     simulator.advance(1000);
     expect(evals(simulator).map((one) => one.TriggeredBy)).toEqual(["job-register", "node-drain", "deployment-watcher"]);
+  });
+
+  it("lets alone what was told to stop before it began, also once its job lives again", async () => {
+    const simulator = placed({ Update: { MaxParallel: 1 } }, {}, 2);
+    const [stopped] = allocs(simulator);
+    await ask(simulator, "DELETE", "/v1/job/j");
+    simulator.advance(100);
+    await ask(simulator, "PUT", `/v1/node/${stopped?.NodeID}/drain`, { DrainSpec: { Deadline: 3600e9 } });
+    simulator.register(sampleJob("j", { Update: { MaxParallel: 1 } }, { Count: 1 }));
+    simulator.advance(1000);
+    report(simulator, allocs(simulator).slice(1), "running", true);
+    simulator.advance(1000);
+    expect(allocs(simulator).map((one) => [one.DesiredStatus, one.DesiredTransition.Migrate])).toEqual([
+      ["stop", null],
+      ["run", null],
+    ]);
   });
 
   it("goes on when the job of a node is purged: nobody says that its work is over", async () => {

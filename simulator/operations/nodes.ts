@@ -175,7 +175,14 @@ export class Drainer {
       const heard = new Set(this.#heard);
       this.#heard.clear();
       for (const id of [...this.#timers.keys()]) this.#step(id, false, heard.has(id));
+      for (const job of this.#jobs) if (!this.#drains(job)) this.#jobs.delete(job);
     });
+  }
+
+  /** Whether a draining node still has something of a job. */
+  #drains(job: string): boolean {
+    const { allocs } = this.#ops.state;
+    return allocs.by("job", job).some((alloc) => this.#timers.has(alloc.NodeID) && !clientTerminal(alloc));
   }
 
   /**
