@@ -3,7 +3,7 @@
  *
  * `npm run e2e -- differential`, with a `nomad` on PATH. The real one runs as a server alone; the test itself plays the clients of its
  * nodes, so that allocations fare on both as the test says. By the environment: `DIFFERENTIAL_SEED` (1), and how much of each:
- * `DIFFERENTIAL_PLANS` (10000), `DIFFERENTIAL_PARSES` (2000), `DIFFERENTIAL_LIVES` (20; a life takes seconds). A difference is shrunk and
+ * `DIFFERENTIAL_PLANS` (10000), `DIFFERENTIAL_PARSES` (2000), `DIFFERENTIAL_READS` (6000), `DIFFERENTIAL_LIVES` (20; a life takes seconds). A difference is shrunk and
  * printed as a case for `testkit/differential/cases.json`, whose answers `DIFFERENTIAL_RECORD=1` takes anew from the real server.
  */
 import { writeFile } from "node:fs/promises";
@@ -11,6 +11,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { lifeCampaign, parseCampaign, planCampaign, summaryLine } from "../testkit/differential/campaign.ts";
 import { type Case, casesFile, playCase, readCases } from "../testkit/differential/cases.ts";
 import { type Found, noCounts } from "../testkit/differential/counts.ts";
+import { requestCampaign } from "../testkit/differential/requests/campaign.ts";
 import { differs, shrink } from "../testkit/differential/shrink.ts";
 import { Twins } from "../testkit/differential/twins.ts";
 import { findNomad } from "../testkit/real-nomad.ts";
@@ -39,6 +40,7 @@ if (binary === undefined) {
 describe.skipIf(binary === undefined)("a real Nomad and the simulator", () => {
   let twins: Twins;
   const counts = noCounts();
+  const requests = { reads: 0 };
   let differences = 0;
 
   beforeAll(async () => {
@@ -48,7 +50,7 @@ describe.skipIf(binary === undefined)("a real Nomad and the simulator", () => {
 
   afterAll(async () => {
     await twins?.stop();
-    console.log(summaryLine(seed, counts, differences));
+    console.log(summaryLine(seed, { ...counts, reads: counts.reads + requests.reads }, differences));
   });
 
   it("answer the recorded cases as they were answered", async () => {
@@ -75,6 +77,13 @@ describe.skipIf(binary === undefined)("a real Nomad and the simulator", () => {
     const found = await parseCampaign(twins, seed, number("PARSES", 2_000), counts);
     differences += found.length;
     expect(await show(twins, found)).toEqual([]);
+  });
+
+  it("answer reads alike, also wrong ones", { timeout: 900_000 }, async () => {
+    const found = await requestCampaign(binary ?? "", seed, number("READS", 6_000), requests);
+    differences += found.length;
+    for (const { request, what } of found.slice(0, 3)) console.log(`${JSON.stringify(request)}\n${what}`);
+    expect(found.map(({ request, what }) => `${request.method} ${request.path} ${what}`)).toEqual([]);
   });
 
   it("let jobs live alike", { timeout: 900_000 }, async () => {

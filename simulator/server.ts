@@ -119,7 +119,7 @@ export class Simulator {
       broker,
       periodic: new Periodic(operations),
       drainer: new Drainer(operations),
-      blocking: new BlockingQueries(this.state, this.#timers, this.#random),
+      blocking: new BlockingQueries(this.state, this.#timers, this.#random, operations.region),
       faults: this.faults,
       locks: new LockTimers(this.state, this.#timers),
       version: options.version ?? "2.0.6-dev",
@@ -166,7 +166,11 @@ export class Simulator {
     onLine: (line: string) => void,
     onEnd: () => void = () => {},
   ): { close(): void } {
-    const call = callOf(this.#requestOf({ ...plain, method: "GET" }), (request) => this.#authenticator.access(request.headers));
+    const call = callOf(
+      this.#requestOf({ ...plain, method: "GET" }),
+      (request) => this.#authenticator.access(request.headers),
+      this.#service.region,
+    );
     const sink = {
       write: (line: string) => {
         onLine(line);

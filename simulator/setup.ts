@@ -1,5 +1,6 @@
 import type { Operations } from "./operations/context.ts";
 import { type NodeOptions, newNode } from "./operations/node-facts.ts";
+import { textHash } from "./state/facts.ts";
 
 /** What a fresh server has: its default namespace, node pools and configuration, and the nodes that joined. */
 export function setUp(ops: Operations & { readonly version: string }, nodes: number | readonly NodeOptions[]): void {
@@ -16,6 +17,7 @@ export function setUp(ops: Operations & { readonly version: string }, nodes: num
       MemoryOversubscriptionEnabled: false,
       RejectJobRegistration: false,
       PauseEvalBroker: false,
+      NodeLimitForFeasibilityChecks: 0,
       CreateIndex: tx.index,
       ModifyIndex: tx.index,
     });
@@ -28,7 +30,7 @@ export function setUp(ops: Operations & { readonly version: string }, nodes: num
       VaultConfiguration: null,
       ConsulConfiguration: null,
       Meta: null,
-      Hash: "",
+      Hash: textHash("default"),
       CreateIndex: tx.index,
       ModifyIndex: tx.index,
     });
@@ -42,7 +44,7 @@ export function setUp(ops: Operations & { readonly version: string }, nodes: num
         Meta: null,
         SchedulerConfiguration: null,
         NodeIdentityTTL: 86_400_000_000_000,
-        Hash: "",
+        Hash: null,
         CreateIndex: tx.index,
         ModifyIndex: tx.index,
       });

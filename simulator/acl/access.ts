@@ -1,3 +1,5 @@
+import { Refusal } from "../refusal.ts";
+
 /** What the sender of a request may do. */
 export interface Access {
   readonly management: boolean;
@@ -8,6 +10,7 @@ export interface Access {
   /** Any of the capabilities in any namespace; asked for `namespace=*`. */
   anyNs(...capabilities: readonly string[]): boolean;
   node(level: "read" | "write"): boolean;
+  nodePool(pool: string, operation: "read" | "write" | "delete"): boolean;
   agent(level: "read" | "write"): boolean;
   operator(level: "read" | "write"): boolean;
   /** Whether a host volume may be mounted. */
@@ -26,12 +29,36 @@ export const unrestricted: Access = {
   ns: () => true,
   anyNs: () => true,
   node: () => true,
+  nodePool: () => true,
   agent: () => true,
   operator: () => true,
   hostVolume: () => true,
   variable: () => true,
   namespace: () => true,
 };
+
+/** What may be done in a region that this server knows no way to: nothing, and that is what it says. */
+export function inRegion(region: string, own: string, access: Access): Access {
+  if (region === own) return access;
+  const nowhere = (): never => {
+    throw new Refusal(500, "No path to region");
+  };
+  return {
+    get management(): never {
+      return nowhere();
+    },
+    tokenId: "",
+    ns: nowhere,
+    anyNs: nowhere,
+    node: nowhere,
+    nodePool: nowhere,
+    agent: nowhere,
+    operator: nowhere,
+    hostVolume: nowhere,
+    variable: nowhere,
+    namespace: nowhere,
+  };
+}
 
 /** A token that nobody has. */
 export const unknownToken: Access = {
@@ -40,6 +67,7 @@ export const unknownToken: Access = {
   ns: () => false,
   anyNs: () => false,
   node: () => false,
+  nodePool: () => false,
   agent: () => false,
   operator: () => false,
   hostVolume: () => false,

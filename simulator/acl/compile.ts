@@ -23,6 +23,7 @@ export function compileAccess(policies: readonly Rules[], tokenId: string, workl
       one.variables.map((rule) => ({ pattern: `${rule.namespace}\u0000${rule.path}`, capabilities: rule.capabilities })),
     ),
   );
+  const pools = united(policies.flatMap((one) => one.nodePools));
   const volumes = united(policies.flatMap((one) => one.hostVolumes));
   const level = (pick: (rules: Rules) => string) => {
     const all = policies.map(pick);
@@ -38,6 +39,7 @@ export function compileAccess(policies: readonly Rules[], tokenId: string, workl
     ns: (namespace, ...wanted) => may(closest(namespaces, namespace), wanted),
     anyNs: (...wanted) => namespaces.some((one) => may(one.capabilities, wanted)),
     node: (wanted) => enough(node, wanted),
+    nodePool: (pool, operation) => may(closest(pools, pool), [operation]),
     agent: (wanted) => enough(agent, wanted),
     operator: (wanted) => enough(operator, wanted),
     hostVolume: (name, write) => may(closest(volumes, name), write ? ["mount-readwrite"] : ["mount-readonly", "mount-readwrite"]),

@@ -4,6 +4,7 @@ import { PolicyError, parseRules, type RuleBlock } from "./policy-text.ts";
 export interface Rules {
   readonly namespaces: readonly { readonly pattern: string; readonly capabilities: readonly string[] }[];
   readonly variables: readonly { readonly namespace: string; readonly path: string; readonly capabilities: readonly string[] }[];
+  readonly nodePools: readonly { readonly pattern: string; readonly capabilities: readonly string[] }[];
   readonly hostVolumes: readonly { readonly pattern: string; readonly capabilities: readonly string[] }[];
   readonly node: string;
   readonly agent: string;
@@ -89,43 +90,71 @@ function text(value: RuleBlock["values"][string] | undefined): string {
   return typeof value === "string" ? value : "";
 }
 
+type Entry = { readonly pattern: string; readonly capabilities: readonly string[] };
+
+const levels = ["deny", "read", "write", "scale"];
+const poolRights: Readonly<Record<string, readonly string[]>> = {
+  deny: ["deny"],
+  read: ["read"],
+  write: ["delete", "read", "write"],
+};
+const volumeRights: Readonly<Record<string, readonly string[]>> = {
+  deny: ["deny"],
+  read: ["mount-readonly"],
+  write: ["mount-readonly", "mount-readwrite"],
+};
+
+/** What a block allows to whatever its label fits. Throws PolicyError. */
+function poolOf({ label, values }: RuleBlock): Entry {
+  if (!/^[a-zA-Z0-9-_*]{1,128}$/.test(label)) throw new PolicyError(`Invalid node pool name '${label}'`);
+  const policy = text(values["policy"]);
+  if (policy !== "" && !levels.includes(policy)) throw new PolicyError(`Invalid node pool policy '${policy}' for '${label}'`);
+  const capabilities = texts(values["capabilities"]);
+  const wrong = capabilities.find((one) => !["delete", "read", "write", "deny"].includes(one));
+  if (wrong !== undefined) throw new PolicyError(`Invalid node pool capability '${wrong}' for '${label}'`);
+  return { pattern: label, capabilities: [...capabilities, ...(poolRights[policy] ?? [])] };
+}
+
+function volumeOf({ label, values }: RuleBlock): Entry {
+  const policy = text(values["policy"]);
+  return { pattern: label, capabilities: [...(volumeRights[policy] ?? []), ...texts(values["capabilities"])] };
+}
+
+function namespaceOf({ label, values }: RuleBlock): Entry {
+  const policy = text(values["policy"]);
+  if (policy !== "" && !levels.includes(policy))
+    throw new PolicyError(`Invalid namespace policy: &acl.NamespacePolicy{Name:"${label}"}`);
+  const capabilities = texts(values["capabilities"]);
+  const wrong = capabilities.find((one) => !known.has(one));
+  if (wrong !== undefined) throw new PolicyError(`Invalid namespace capability '${wrong}'`);
+  return { pattern: label, capabilities: [...expand(policy), ...capabilities] };
+}
+
+const others = ["node", "agent", "operator", "quota", "plugin", "sentinel"];
+
 /** Reads a policy. Throws PolicyError with the server's words for a policy or capability that does not exist. */
 export function readRules(source: string): Rules {
   const blocks = parseRules(source);
-  const namespaces: { pattern: string; capabilities: readonly string[] }[] = [];
-  const variables: { namespace: string; path: string; capabilities: readonly string[] }[] = [];
-  const hostVolumes: { pattern: string; capabilities: readonly string[] }[] = [];
-  for (const block of blocks) {
-    if (block.type === "namespace") {
-      const policy = text(block.values["policy"]);
-      if (policy !== "" && expand(policy).length === 0)
-        throw new PolicyError(`Invalid namespace policy: &acl.NamespacePolicy{Name:"${block.label}"}`);
-      const capabilities = texts(block.values["capabilities"]);
-      const wrong = capabilities.find((one) => !known.has(one));
-      if (wrong !== undefined) throw new PolicyError(`Invalid namespace capability '${wrong}'`);
-      namespaces.push({ pattern: block.label, capabilities: [...expand(policy), ...capabilities] });
-      for (const group of block.blocks.filter((one) => one.type === "variables")) {
-        for (const path of group.blocks)
-          variables.push({ namespace: block.label, path: path.label, capabilities: pathRights(path) });
-      }
-    } else if (block.type === "host_volume") {
-      const policy = text(block.values["policy"]);
-      const implied =
-        policy === "write"
-          ? ["mount-readonly", "mount-readwrite"]
-          : policy === "read"
-            ? ["mount-readonly"]
-            : policy === "deny"
-              ? ["deny"]
-              : [];
-      hostVolumes.push({ pattern: block.label, capabilities: [...implied, ...texts(block.values["capabilities"])] });
-    } else if (!["node", "agent", "operator", "quota", "plugin", "node_pool", "sentinel"].includes(block.type)) {
-      throw new PolicyError(`invalid key: ${block.type}`);
-    }
-  }
-  const level = (type: string) => text(blocks.find((block) => block.type === type)?.values["policy"]);
   if (blocks.length === 0) throw new PolicyError("Invalid policy: empty policy");
-  return { namespaces, variables, hostVolumes, node: level("node"), agent: level("agent"), operator: level("operator") };
+  const ofType = (type: string) => blocks.filter((block) => block.type === type);
+  const strange = blocks.find(({ type }) => !["namespace", "node_pool", "host_volume", ...others].includes(type));
+  if (strange !== undefined) throw new PolicyError(`invalid key: ${strange.type}`);
+  const paths = ofType("namespace").flatMap((block) =>
+    block.blocks
+      .filter((group) => group.type === "variables")
+      .flatMap((group) => group.blocks)
+      .map((path) => ({ namespace: block.label, path: path.label, capabilities: pathRights(path) })),
+  );
+  const level = (type: string) => text(ofType(type)[0]?.values["policy"]);
+  return {
+    namespaces: ofType("namespace").map(namespaceOf),
+    variables: paths,
+    nodePools: ofType("node_pool").map(poolOf),
+    hostVolumes: ofType("host_volume").map(volumeOf),
+    node: level("node"),
+    agent: level("agent"),
+    operator: level("operator"),
+  };
 }
 
 /** Read implies list. */

@@ -1,15 +1,19 @@
 import { regexpProblem } from "../jobspec/go-regexp.ts";
+import { goQuote } from "../jobspec/go-text.ts";
 import { type Expression, parseFilter } from "./parse.ts";
 import { FilterError } from "./peg.ts";
-import { type Found, isMissing, kindOf, resolve, type Scope } from "./select.ts";
+import { bareType, elementOf, kindOf, listOf, missing, resolve, type Scope, shownType, type Typed } from "./select.ts";
 
-/** Makes a filter that can be asked about rows. Throws FilterError: at once for its text, later for a selector that a row lacks. */
-export function compileFilter(text: string): (row: unknown) => boolean {
+/**
+ * Makes a filter that can be asked about rows of a Go type. Throws FilterError: at once for its text, later for a selector that a row
+ * lacks.
+ */
+export function compileFilter(text: string, type: string): (row: unknown) => boolean {
   const expression = parseFilter(text);
-  return (row) => holds(expression, row, {});
+  return (row) => holds(expression, { type, value: row }, []);
 }
 
-function holds(expression: Expression, row: unknown, scope: Scope): boolean {
+function holds(expression: Expression, row: Typed, scope: Scope): boolean {
   switch (expression.kind) {
     case "and":
       return holds(expression.left, row, scope) && holds(expression.right, row, scope);
@@ -26,27 +30,27 @@ function holds(expression: Expression, row: unknown, scope: Scope): boolean {
 
 type Match = Expression & { readonly kind: "match" };
 
-function match(expression: Match, row: unknown, scope: Scope): boolean {
+function match(expression: Match, row: Typed, scope: Scope): boolean {
   const found = resolve(expression.selector, row, scope);
   const { operator, value } = expression;
-  if (isMissing(found)) return ["!=", "not in", "is empty", "is nil", "not matches"].includes(operator);
+  if (found === missing) return ["!=", "not in", "is empty", "is nil", "not matches"].includes(operator);
   switch (operator) {
     case "==":
       return equals(found, value);
     case "!=":
       return !equals(found, value);
     case "in":
-      return contains(expression, found, value);
+      return contains(expression, found);
     case "not in":
-      return !contains(expression, found, value);
+      return !contains(expression, found);
     case "is empty":
       return isEmpty(expression, found);
     case "is not empty":
       return !isEmpty(expression, found);
     case "is nil":
-      return found.value === null || found.value === undefined;
+      return isNil(expression, found);
     case "is not nil":
-      return found.value !== null && found.value !== undefined;
+      return !isNil(expression, found);
     case "matches":
       return matches(found, value);
     default:
@@ -54,90 +58,135 @@ function match(expression: Match, row: unknown, scope: Scope): boolean {
   }
 }
 
-function wrong(what: string): FilterError {
-  return new FilterError(`error getting match value in expression: ${what}`);
+function badValue(what: string, wanted: string, why: string): FilterError {
+  return new FilterError(`error getting match value in expression: strconv.${what}: parsing ${goQuote(wanted)}: ${why}`);
 }
 
-function equals(found: Found, wanted: string): boolean {
-  const { value } = found;
-  if (typeof value === "boolean") {
-    if (/^(1|t|true|T|TRUE|True)$/.test(wanted)) return value;
-    if (/^(0|f|false|F|FALSE|False)$/.test(wanted)) return !value;
-    throw wrong(`strconv.ParseBool: parsing ${JSON.stringify(wanted)}: invalid syntax`);
+/** The text of an expression as a value of a kind. Throws FilterError where it is none. */
+function coerced(kind: string, wanted: string): unknown {
+  if (kind === "bool") {
+    if (/^(1|t|true|T|TRUE|True)$/.test(wanted)) return true;
+    if (/^(0|f|false|F|FALSE|False)$/.test(wanted)) return false;
+    throw badValue("ParseBool", wanted, "invalid syntax");
   }
-  if (typeof value === "number") {
-    const unsigned = kindOf(found).startsWith("uint");
-    if (!(unsigned ? /^\d+$/ : /^[-+]?\d+$/).test(wanted)) {
-      throw wrong(`strconv.${unsigned ? "ParseUint" : "ParseInt"}: parsing ${JSON.stringify(wanted)}: invalid syntax`);
-    }
-    return value === Number(wanted);
+  if (/^u?int/.test(kind)) return wholeNumber(kind.startsWith("u"), wanted);
+  if (kind.startsWith("float")) {
+    if (!/^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/.test(wanted)) throw badValue("ParseFloat", wanted, "invalid syntax");
+    return Number(wanted);
   }
-  if (typeof value === "string") return value === wanted;
-  throw new FilterError("unable to find suitable primitive comparison function for matching");
+  return wanted;
 }
 
-function contains(expression: Match, found: Found, wanted: string): boolean {
+const widest = { signed: 2n ** 63n, unsigned: 2n ** 64n };
+
+/** In any base that Go writes: 0x1f, 0b1, 0o7, 017. */
+function wholeNumber(unsigned: boolean, wanted: string): number {
+  const what = unsigned ? "ParseUint" : "ParseInt";
+  const found = /^([+-]?)(0[xX][\da-fA-F]+|0[bB][01]+|0[oO][0-7]+|0[0-7]*|[1-9]\d*)$/.exec(wanted);
+  if (found === null || (unsigned && found[1] !== "")) throw badValue(what, wanted, "invalid syntax");
+  const digits = found[2] ?? "0";
+  const size = BigInt(/^0[0-7]/.test(digits) ? `0o${digits.slice(1)}` : digits);
+  const negative = found[1] === "-";
+  const most = unsigned ? widest.unsigned - 1n : negative ? widest.signed : widest.signed - 1n;
+  if (size > most) throw badValue(what, wanted, "value out of range");
+  return Number(negative ? -size : size);
+}
+
+const primitive = /^(bool|u?int\d*|float\d*|string)$/;
+
+function equals(found: Typed, wanted: string): boolean {
+  const kind = kindOf(found);
+  if (!primitive.test(kind)) throw new FilterError("unable to find suitable primitive comparison function for matching");
+  return coerced(kind, wanted) === found.value;
+}
+
+function contains(expression: Match, found: Typed): boolean {
+  const { value: wanted } = expression;
   const { value } = found;
   const kind = kindOf(found);
-  if (typeof value === "string") return value.includes(wanted);
-  if (Array.isArray(value)) {
-    if (value.some((one) => one !== null && typeof one === "object")) {
-      throw new FilterError('unable to find suitable primitive comparison function for "in" comparison');
-    }
-    return value.some((one: unknown) => equals({ name: found.name, value: one }, wanted));
-  }
-  if (kind === "map") return value !== null && typeof value === "object" && wanted in value;
-  if (kind === "slice") return false;
-  throw new FilterError(
-    `cannot perform in/contains operations on type ${kind} for selector: ${JSON.stringify(expression.selector.join("."))}`,
-  );
+  coerced(kind, wanted);
+  if (kind === "string") return String(value).includes(wanted);
+  if (kind === "map") return value !== null && typeof value === "object" && Object.hasOwn(value, wanted);
+  if (kind === "slice") return listContains(found, wanted);
+  throw unfit("in/contains", kind, expression);
 }
 
-function isEmpty(expression: Match, found: Found): boolean {
+function listContains(found: Typed, wanted: string): boolean {
+  const element = bareType(elementOf(found.type));
+  const list = listOf(found);
+  if (element === "any") return list.some((one) => String(one) === wanted);
+  const kind = kindOf({ type: element, value: undefined });
+  const sought = coerced(kind, wanted);
+  if (!primitive.test(kind)) throw new FilterError('unable to find suitable primitive comparison function for "in" comparison');
+  return list.some((one) => one === sought);
+}
+
+function unfit(what: string, kind: string, { selector }: Match): FilterError {
+  return new FilterError(`cannot perform ${what} operations on type ${kind} for selector: ${goQuote(selector.text)}`);
+}
+
+function isEmpty(expression: Match, found: Typed): boolean {
   const kind = kindOf(found);
-  if (kind === "string" || kind === "map" || kind === "slice") {
-    const { value } = found;
-    return (
-      value === null || value === undefined || value === "" || (typeof value === "object" && Object.keys(value).length === 0)
-    );
-  }
-  throw new FilterError(
-    `cannot perform is-empty operations on type ${kind} for selector: ${JSON.stringify(expression.selector.join("."))}`,
-  );
+  const { value } = found;
+  if (kind === "string") return value === "";
+  if (kind === "slice") return listOf(found).length === 0;
+  if (kind === "map") return value === null || value === undefined || Object.keys(value).length === 0;
+  throw unfit("is-empty", kind, expression);
+}
+
+function isNil(expression: Match, found: Typed): boolean {
+  const kind = kindOf(found);
+  if (kind === "map" || kind === "slice") return found.value === null || found.value === undefined;
+  if (kind === "struct") return false;
+  if (kind === "invalid") return true;
+  throw unfit("is-nil", kind, expression);
 }
 
 const patterns = new Map<string, RegExp>();
 
-function matches(found: Found, pattern: string): boolean {
-  if (typeof found.value !== "string") {
-    const kind = kindOf(found);
-    throw new FilterError(`value of type ${kind === "map" ? "map[string]string" : kind} is not convertible to []byte`);
+function matches(found: Typed, pattern: string): boolean {
+  const bytes = bareType(found.type) === "[]uint8";
+  if (kindOf(found) !== "string" && !bytes) {
+    throw new FilterError(`value of type ${shownType(found.type)} is not convertible to []byte`);
   }
   let compiled = patterns.get(pattern);
   if (compiled === undefined) {
     const problem = regexpProblem(pattern);
-    if (problem !== undefined)
-      throw new FilterError(`failed to compile regular expression ${JSON.stringify(pattern)}: ${problem}`);
+    if (problem !== undefined) throw new FilterError(`failed to compile regular expression ${goQuote(pattern)}: ${problem}`);
     const flags = /^\(\?([ims]+)\)/.exec(pattern);
     compiled = new RegExp(flags === null ? pattern : pattern.slice(flags[0].length), flags?.[1] ?? "");
     if (patterns.size > 100) patterns.clear();
     patterns.set(pattern, compiled);
   }
-  return compiled.test(found.value);
+  return compiled.test(bytes ? Buffer.from(String(found.value ?? ""), "base64").toString("latin1") : String(found.value));
 }
 
-function quantified(expression: Expression & { readonly kind: "any" | "all" }, row: unknown, scope: Scope): boolean {
-  const found = resolve(expression.selector, row, scope);
-  if (isMissing(found)) return expression.kind === "all";
-  const kind = kindOf(found);
-  if (kind !== "map" && kind !== "slice") throw new FilterError(`${expression.selector.join(".")} is not a list or a map`);
-  const { value } = found;
-  const list = Array.isArray(value);
-  const entries: (readonly [string | number, unknown])[] = list ? [...value.entries()] : Object.entries((value ?? {}) as Scope);
-  const test = ([key, item]: readonly [string | number, unknown]): boolean => {
-    const [one = "", two] = expression.names;
-    const inner = two === undefined ? { ...scope, [one]: list ? item : key } : { ...scope, [one]: key, [two]: item };
-    return holds(expression.body, row, inner);
+function quantified(expression: Expression & { readonly kind: "any" | "all" }, row: Typed, scope: Scope): boolean {
+  const { selector, names, kind, body } = expression;
+  const found = resolve(selector, row, scope);
+  if (found === missing) return kind === "all";
+  const entries = entriesOf(found);
+  if (entries === undefined) throw new FilterError(`${selector.text} is not a list or a map`);
+  const list = kindOf(found) === "slice";
+  const test = (key: string): boolean => {
+    if (names.index !== undefined && names.index === names.value) {
+      throw new FilterError(`${goQuote(names.index)} cannot be used as a placeholder for both the index and the value`);
+    }
+    const place = { path: [...selector.path, key] };
+    const own = { key: list ? { type: "int", value: Number(key) } : { type: "string", value: key } };
+    const inner: Scope = [
+      ...(names.index === undefined ? [] : [{ name: names.index, ...own }]),
+      ...(names.only === undefined ? [] : [{ name: names.only, ...(list ? place : own) }]),
+      ...(names.value === undefined ? [] : [{ name: names.value, ...place }]),
+    ];
+    return holds(body, row, [...scope, ...inner]);
   };
-  return expression.kind === "any" ? entries.some(test) : entries.every(test);
+  return kind === "any" ? entries.some(test) : entries.every(test);
+}
+
+/** Keys of a map or places of a list; undefined for what is neither, as a pointer is. */
+function entriesOf(found: Typed): string[] | undefined {
+  const kind = found.type.startsWith("*") ? "ptr" : kindOf(found);
+  if (kind === "slice") return listOf(found).map((_, i) => String(i));
+  return kind === "map" ? Object.keys(found.value ?? {}) : undefined;
 }

@@ -89,15 +89,15 @@ const refused = [
 
 describe("filters", () => {
   it.each(yes)("%s lets the row through", (text) => {
-    expect(compileFilter(text)(row)).toBe(true);
+    expect(compileFilter(text, "Job")(row)).toBe(true);
   });
 
   it.each(no)("%s holds the row back", (text) => {
-    expect(compileFilter(text)(row)).toBe(false);
+    expect(compileFilter(text, "Job")(row)).toBe(false);
   });
 
   it.each(refused)("%j is refused", (text) => {
-    expect(() => compileFilter(text)(row)).toThrow(FilterError);
+    expect(() => compileFilter(text, "Job")(row)).toThrow(FilterError);
   });
 
   it("and binds closer than or, not closest of all", () => {
@@ -107,7 +107,7 @@ describe("filters", () => {
       for (const b of words) {
         for (const c of words) {
           const text = `${atom(a)} or ${atom(b)} and not ${atom(c)}`;
-          expect(compileFilter(text)(row), text).toBe(a === "true" || (b === "true" && c !== "true"));
+          expect(compileFilter(text, "Job")(row), text).toBe(a === "true" || (b === "true" && c !== "true"));
         }
       }
     }
@@ -143,7 +143,7 @@ describe("filters", () => {
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 12 }), fc.constantFrom("", " "), (pieces, glue) => {
         try {
-          expect(typeof compileFilter(pieces.join(glue))(row)).toBe("boolean");
+          expect(typeof compileFilter(pieces.join(glue), "Job")(row)).toBe("boolean");
         } catch (error) {
           expect(error).toBeInstanceOf(FilterError);
         }

@@ -1,4 +1,19 @@
-import { Peg } from "./peg.ts";
+import {
+  ahead,
+  char,
+  choice,
+  literal,
+  many,
+  map,
+  named,
+  not,
+  optional,
+  Problem,
+  type Rule,
+  readAll,
+  refusing,
+  sequence,
+} from "./peg.ts";
 
 export type MatchOperator =
   | "=="
@@ -12,240 +27,252 @@ export type MatchOperator =
   | "matches"
   | "not matches";
 
+export interface Selector {
+  readonly path: readonly string[];
+  /** As errors show it. */
+  readonly text: string;
+}
+
 export type Expression =
   | { readonly kind: "and" | "or"; readonly left: Expression; readonly right: Expression }
   | { readonly kind: "not"; readonly body: Expression }
-  | { readonly kind: "match"; readonly selector: readonly string[]; readonly operator: MatchOperator; readonly value: string }
+  | { readonly kind: "match"; readonly selector: Selector; readonly operator: MatchOperator; readonly value: string }
   | {
       readonly kind: "any" | "all";
-      readonly selector: readonly string[];
-      readonly names: readonly string[];
+      readonly selector: Selector;
+      readonly names: Names;
       readonly body: Expression;
     };
 
+/** What the entries of a list or map are called: `x`, or the place and the value, of which one may be left out. */
+export interface Names {
+  readonly only?: string;
+  readonly index?: string;
+  readonly value?: string;
+}
+
 /** Reads a go-bexpr expression. Throws FilterError with the place and what was expected there. */
 export function parseFilter(text: string): Expression {
-  const peg = new Peg(text);
-  const rules = new Rules(peg);
-  peg.space();
-  const expression = rules.or();
-  if (expression !== undefined) {
-    peg.attempt(() => peg.space() || undefined);
-    if (peg.end()) return expression;
-  }
-  throw peg.noMatch();
+  return readAll(input, text);
 }
 
-class Rules {
-  readonly #peg: Peg;
+const _ = named('"whitespace"', () => many(char(/^[ \t\r\n]$/, "[ \\t\\r\\n]"), 1));
+const blank = optional(_);
+const any = char(/^[\s\S]$/u, ".");
+const end = named("EOF", () => not(any));
 
-  constructor(peg: Peg) {
-    this.#peg = peg;
-  }
+const input: Rule<Expression> = named("Input", () =>
+  choice(
+    map(sequence(blank, literal("("), blank, or, blank, literal(")"), blank, end), (found) => found[3] as Expression),
+    map(sequence(blank, or, blank, end), (found) => found[1] as Expression),
+  ),
+);
 
-  or(): Expression | undefined {
-    const left = this.#and();
-    if (left === undefined) return undefined;
-    const right = this.#peg.attempt(() => this.#joined("or", () => this.or()));
-    return right === undefined ? left : { kind: "or", left, right };
-  }
+const or: Rule<Expression> = named("OrExpression", () =>
+  choice(
+    map(sequence(and, _, literal("or"), _, or), (found): Expression => {
+      return { kind: "or", left: found[0] as Expression, right: found[4] as Expression };
+    }),
+    and,
+    collection,
+  ),
+);
 
-  #and(): Expression | undefined {
-    const left = this.#not();
-    if (left === undefined) return undefined;
-    const right = this.#peg.attempt(() => this.#joined("and", () => this.#and()));
-    return right === undefined ? left : { kind: "and", left, right };
-  }
+const and: Rule<Expression> = named("AndExpression", () =>
+  choice(
+    map(sequence(negation, _, literal("and"), _, and), (found): Expression => {
+      return { kind: "and", left: found[0] as Expression, right: found[4] as Expression };
+    }),
+    negation,
+  ),
+);
 
-  #joined(word: string, next: () => Expression | undefined): Expression | undefined {
-    const peg = this.#peg;
-    return peg.space() && peg.literal(word) && peg.space() ? next() : undefined;
-  }
+const negation: Rule<Expression> = named("NotExpression", () =>
+  choice(
+    map(sequence(literal("not"), _, negation), (found): Expression => {
+      const body = found[2] as Expression;
+      return body.kind === "not" ? body.body : { kind: "not", body };
+    }),
+    grouping,
+  ),
+);
 
-  #not(): Expression | undefined {
-    const peg = this.#peg;
-    const body = peg.attempt(() => (peg.literal("not") && peg.space() ? this.#not() : undefined));
-    return body === undefined ? this.#primary() : { kind: "not", body };
-  }
+const collection: Rule<Expression> = named("CollectionExpression", () => {
+  const word = (kind: "any" | "all") => named(`CollectionOp${kind === "any" ? "Any" : "All"}`, () => sequence(literal(kind), _));
+  const parts = sequence(
+    choice<unknown>(word("any"), word("all")),
+    selector,
+    _,
+    literal("as"),
+    _,
+    names,
+    blank,
+    literal("{"),
+    blank,
+    or,
+    blank,
+    literal("}"),
+  );
+  return map(parts, (found): Expression => {
+    const [kind] = found[0] as ["any" | "all"];
+    return { kind, selector: found[1] as Selector, names: found[5] as Names, body: found[9] as Expression };
+  });
+});
 
-  #primary(): Expression | undefined {
-    const peg = this.#peg;
-    if (peg.literal("(")) {
-      peg.space();
-      const inner = this.or();
-      if (inner === undefined) return undefined;
-      peg.space();
-      if (!peg.literal(")")) throw peg.refuse("grouping", "Unmatched parentheses");
-      return inner;
-    }
-    return peg.attempt(() => this.#collection()) ?? this.#match();
-  }
+const names: Rule<Names> = named('"collection-identifiers"', () =>
+  choice<Names>(
+    map(sequence(identifier, blank, literal(","), blank, identifier), (found): Names => {
+      return { index: found[0] as string, value: found[4] as string };
+    }),
+    map(sequence(identifier, blank, literal(","), blank, literal("_")), (found): Names => ({ index: found[0] as string })),
+    map(sequence(literal("_"), blank, literal(","), blank, identifier), (found): Names => ({ value: found[4] as string })),
+    map(identifier, (only): Names => ({ only })),
+  ),
+);
 
-  #collection(): Expression | undefined {
-    const peg = this.#peg;
-    const kind = peg.literal("all") ? "all" : peg.literal("any") ? "any" : undefined;
-    if (kind === undefined || !peg.space()) return undefined;
-    const selector = this.#selector();
-    if (selector === undefined || !peg.space() || !peg.literal("as") || !peg.space()) return undefined;
-    const first = this.#identifier();
-    if (first === undefined) return undefined;
-    const names = [first];
-    peg.space();
-    if (peg.literal(",")) {
-      peg.space();
-      const second = this.#identifier();
-      if (second === undefined) return undefined;
-      names.push(second);
-      peg.space();
-    }
-    if (!peg.literal("{")) return undefined;
-    peg.space();
-    const body = this.or();
-    if (body === undefined) return undefined;
-    peg.space();
-    return peg.literal("}") ? { kind, selector, names, body } : undefined;
-  }
+const grouping: Rule<Expression> = named('"grouping"', () =>
+  choice<Expression>(
+    map(sequence(literal("("), blank, or, blank, literal(")")), (found) => found[2] as Expression),
+    match,
+    map(
+      sequence(literal("("), blank, or, blank, not(literal(")")), refusing("Unmatched parentheses")),
+      (found) => found[2] as Expression,
+    ),
+  ),
+);
 
-  #match(): Expression | undefined {
-    const peg = this.#peg;
-    return peg.attempt(() => this.#selectorFirst()) ?? peg.attempt(() => this.#valueFirst());
-  }
+const match: Rule<Expression> = named('"match"', () => choice(selectorAndValue, selectorAlone, valueFirst));
 
-  #selectorFirst(): Expression | undefined {
-    const peg = this.#peg;
-    const selector = this.#selector();
-    if (selector === undefined) return undefined;
-    const compare = peg.attempt(() => this.#comparison());
-    const value = compare === undefined ? undefined : this.#value();
-    if (compare !== undefined && value !== undefined) return { kind: "match", selector, operator: compare, value };
-    if (compare !== undefined) return undefined;
-    const state = peg.attempt(() => this.#state());
-    return state === undefined ? undefined : { kind: "match", selector, operator: state, value: "" };
-  }
-
-  #comparison(): MatchOperator | undefined {
-    const peg = this.#peg;
-    peg.space();
-    for (const operator of ["==", "!="] as const) {
-      if (!peg.literal(operator)) continue;
-      peg.space();
-      return operator;
-    }
-    if (!/[ \t\r\n]/.test(peg.text[peg.at - 1] ?? "")) return undefined;
-    if (peg.literal("contains")) return peg.space() ? "in" : undefined;
-    if (peg.literal("matches")) return peg.space() ? "matches" : undefined;
-    if (!peg.literal("not") || !peg.space()) return undefined;
-    if (peg.literal("contains")) return peg.space() ? "not in" : undefined;
-    return peg.literal("matches") && peg.space() ? "not matches" : undefined;
-  }
-
-  #state(): MatchOperator | undefined {
-    const peg = this.#peg;
-    if (!peg.space() || !peg.literal("is") || !peg.space()) return undefined;
-    const negated = peg.attempt(() => (peg.literal("not") && peg.space()) || undefined) !== undefined;
-    if (peg.literal("empty")) return negated ? "is not empty" : "is empty";
-    if (peg.literal("nil")) return negated ? "is not nil" : "is nil";
-    return undefined;
-  }
-
-  #valueFirst(): Expression | undefined {
-    const peg = this.#peg;
-    const value = this.#value();
-    if (value === undefined || !peg.space()) return undefined;
-    const negated = peg.attempt(() => (peg.literal("not") && peg.space()) || undefined) !== undefined;
-    if (!peg.literal("in") || !peg.space()) return undefined;
-    const selector = this.#selector();
-    if (selector === undefined) throw peg.refuse("match", "Invalid selector");
-    return { kind: "match", selector, operator: negated ? "not in" : "in", value };
-  }
-
-  #identifier(): string | undefined {
-    const peg = this.#peg;
-    const first = peg.pattern(/^[a-zA-Z]/, "[a-zA-Z]");
-    if (first === undefined) return undefined;
-    let rest = "";
-    for (let more = peg.pattern(/^[a-zA-Z0-9_/]/, "[a-zA-Z0-9_/]"); more !== undefined; ) {
-      rest += more;
-      more = peg.pattern(/^[a-zA-Z0-9_/]/, "[a-zA-Z0-9_/]");
-    }
-    return first + rest;
-  }
-
-  #selector(): string[] | undefined {
-    const peg = this.#peg;
-    const pointer = peg.attempt(() => this.#pointer());
-    if (pointer !== undefined) return pointer;
-    const first = this.#identifier();
-    if (first === undefined) return undefined;
-    const path = [first];
-    for (;;) {
-      const next = peg.attempt(() =>
-        peg.literal(".") ? (this.#identifier() ?? peg.pattern(/^[0-9]+/, "[0-9]")) : this.#index(),
-      );
-      if (next === undefined) return path;
-      path.push(next);
-    }
-  }
-
-  #index(): string | undefined {
-    const peg = this.#peg;
-    if (!peg.literal("[")) return undefined;
-    peg.space();
-    const key = this.#string();
-    peg.space();
-    return key !== undefined && peg.literal("]") ? key : undefined;
-  }
-
-  #pointer(): string[] | undefined {
-    const found = /^"((?:\/[\p{L}\p{N}\-_.~:|/]*)+)"/u.exec(this.#peg.text.slice(this.#peg.at));
-    if (found === null) return undefined;
-    this.#peg.at += found[0].length;
-    const parts = (found[1] ?? "").slice(1).split("/");
-    return parts.map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"));
-  }
-
-  #value(): string | undefined {
-    const peg = this.#peg;
-    const path = peg.attempt(() => this.#selector());
-    if (path !== undefined) return path.join(".");
-    return peg.attempt(() => this.#number()) ?? this.#string();
-  }
-
-  #number(): string | undefined {
-    const peg = this.#peg;
-    const start = peg.at;
-    peg.literal("-");
-    if (!peg.literal("0") && peg.pattern(/^[1-9][0-9]*/, "[1-9]") === undefined) return undefined;
-    peg.pattern(/^\.[0-9]+/, '"."');
-    const next = peg.text[peg.at];
-    if (next !== undefined && !/[ \t\r\n)}]/.test(next)) throw peg.refuse("number", "Invalid number literal");
-    return peg.text.slice(start, peg.at);
-  }
-
-  #string(): string | undefined {
-    const peg = this.#peg;
-    for (const quote of ["`", '"']) {
-      const start = peg.at;
-      if (!peg.literal(quote)) continue;
-      const end = peg.text.indexOf(quote, peg.at);
-      peg.at = end < 0 ? peg.text.length : end;
-      if (end < 0) throw peg.refuse("string", "Unterminated string literal");
-      peg.at++;
-      const whole = peg.text.slice(start, peg.at);
-      if (quote === "`") return whole.slice(1, -1);
-      const value = unquote(whole);
-      if (value !== undefined) return value;
-      peg.at = start;
-      throw peg.refuse("string", "invalid syntax");
-    }
-    return undefined;
-  }
+function operator(name: string, ...parts: readonly Rule[]): Rule {
+  return named(name, () => sequence(...parts));
 }
 
-function unquote(text: string): string | undefined {
-  try {
-    return String(JSON.parse(text));
-  } catch {
-    return undefined;
-  }
+const words = (...list: readonly string[]): Rule[] => list.flatMap((word) => [_, literal(word)]);
+
+function operators(list: readonly (readonly [MatchOperator, Rule])[]): Rule<MatchOperator> {
+  return choice(...list.map(([name, rule]) => map(rule, (): MatchOperator => name)));
+}
+
+const comparisons = operators([
+  ["==", operator("MatchEqual", blank, literal("=="), blank)],
+  ["!=", operator("MatchNotEqual", blank, literal("!="), blank)],
+  ["in", operator("MatchContains", ...words("contains"), _)],
+  ["not in", operator("MatchNotContains", ...words("not", "contains"), _)],
+  ["matches", operator("MatchMatches", ...words("matches"), _)],
+  ["not matches", operator("MatchNotMatches", ...words("not", "matches"), _)],
+]);
+
+const states = operators([
+  ["is empty", operator("MatchIsEmpty", ...words("is", "empty"))],
+  ["is not empty", operator("MatchIsNotEmpty", ...words("is", "not", "empty"))],
+  ["is nil", operator("MatchIsNil", ...words("is", "nil"))],
+  ["is not nil", operator("MatchIsNotNil", ...words("is", "not", "nil"))],
+]);
+
+const memberships = operators([
+  ["in", operator("MatchIn", ...words("in"), _)],
+  ["not in", operator("MatchNotIn", ...words("not", "in"), _)],
+]);
+
+const selectorAndValue: Rule<Expression> = named('"match"', () =>
+  map(sequence(selector, comparisons, value), (found): Expression => {
+    return { kind: "match", selector: found[0] as Selector, operator: found[1] as MatchOperator, value: found[2] as string };
+  }),
+);
+
+const selectorAlone: Rule<Expression> = named('"match"', () =>
+  map(sequence(selector, states), (found): Expression => {
+    return { kind: "match", selector: found[0] as Selector, operator: found[1] as MatchOperator, value: "" };
+  }),
+);
+
+const valueFirst: Rule<Expression> = named('"match"', () =>
+  choice<Expression>(
+    map(sequence(value, memberships, selector), (found): Expression => {
+      return { kind: "match", selector: found[2] as Selector, operator: found[1] as MatchOperator, value: found[0] as string };
+    }),
+    map(sequence(value, memberships, not(selector), refusing<Expression>("Invalid selector")), (found) => found[3] as Expression),
+  ),
+);
+
+const selector: Rule<Selector> = named('"selector"', () =>
+  choice<Selector>(
+    map(sequence(identifier, many(step)), (found) => {
+      const path = [found[0] as string, ...(found[1] as string[])];
+      return { path, text: path.join(".") };
+    }),
+    map(sequence(literal('"'), many(segment), literal('"')), (found) => {
+      const segments = found[1] as string[];
+      const path = (segments.length === 0 ? [""] : segments).map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"));
+      return { path, text: path.join("/") };
+    }),
+  ),
+);
+
+const segment: Rule<string> = named("JsonPointerSegment", () =>
+  map(sequence(literal("/"), many(char(/^[\p{L}\p{N}\-_.~:|]$/u, "[\\pL\\pN-_.~:|]"), 1)), (_found, text) => text.slice(1)),
+);
+
+const identifier: Rule<string> = named("Identifier", () =>
+  map(sequence(char(/^[a-zA-Z]$/, "[a-zA-Z]"), many(char(/^[a-zA-Z0-9_/]$/, "[a-zA-Z0-9_/]"))), (_found, text) => text),
+);
+
+const digits = (atLeast: number): Rule<string[]> => many(char(/^[0-9]$/, "[0-9]"), atLeast);
+
+const step: Rule<string> = named("SelectorOrIndex", () =>
+  choice<string>(
+    map(sequence(literal("."), identifier), (found) => found[1] as string),
+    index,
+    map(sequence(literal("."), digits(1)), (_found, text) => text.slice(1)),
+  ),
+);
+
+const index: Rule<string> = named('"index"', () =>
+  choice<string>(
+    map(sequence(literal("["), blank, string, blank, literal("]")), (found) => found[2] as string),
+    map(sequence(literal("["), blank, not(string), refusing("Invalid index")), () => ""),
+    map(sequence(literal("["), blank, string, blank, not(literal("]")), refusing("Unclosed index expression")), () => ""),
+  ),
+);
+
+const value: Rule<string> = named('"value"', () =>
+  choice(
+    map(selector, ({ text }) => text),
+    number,
+    string,
+  ),
+);
+
+const number: Rule<string> = named('"number"', () => {
+  const after = named("AfterNumbers", () => ahead(choice<unknown>(_, end, literal(")"))));
+  const whole = choice<unknown>(literal("0"), sequence(char(/^[1-9]$/, "[1-9]"), digits(0)));
+  const figure = named("IntegerOrFloat", () => sequence(whole, optional(sequence(literal("."), digits(1)))));
+  const signed = [optional(literal("-")), figure] as const;
+  return choice<string>(
+    map(sequence(...signed, after), (_found, text) => text),
+    map(sequence(...signed, not(after), refusing("Invalid number literal")), () => ""),
+  );
+});
+
+const string: Rule<string> = named('"string"', () => {
+  const chars = (quote: string, name: string) => many(named(name, () => sequence(not(literal(quote)), any)));
+  const open = (quote: string, name: string) => sequence(literal(quote), chars(quote, name));
+  const [raw, double] = [open("`", "RawStringChar"), open('"', "DoubleStringChar")];
+  return choice<string>(
+    map(choice<unknown>(sequence(raw, literal("`")), sequence(double, literal('"'))), (_found, text) => unquoted(text)),
+    map(sequence(choice<unknown>(raw, double), end, refusing("Unterminated string literal")), () => ""),
+  );
+});
+
+function unquoted(text: string): string | Problem<string> {
+  if (text.startsWith("`")) return text.slice(1, -1).replaceAll("\r", "");
+  const simple = /^(?:[^\\\n]|\\(?:[abfnrtv\\"]|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|[0-7]{3}))*$/.test(text.slice(1, -1));
+  if (!simple) return new Problem("invalid syntax", "");
+  return text.slice(1, -1).replace(/\\(x..|u....|[0-7]{3}|.)/g, (_found, code: string) => escaped(code));
+}
+
+function escaped(code: string): string {
+  const plain: Readonly<Record<string, string>> = { a: "\x07", b: "\b", f: "\f", n: "\n", r: "\r", t: "\t", v: "\v" };
+  if (/^[0-7]{3}$/.test(code)) return String.fromCodePoint(Number.parseInt(code, 8));
+  return code.length > 1 ? String.fromCodePoint(Number.parseInt(code.slice(1), 16)) : (plain[code] ?? code);
 }

@@ -1,113 +1,146 @@
+import { goTypes } from "./go-types.ts";
+import type { Selector } from "./parse.ts";
 import { FilterError } from "./peg.ts";
 
-export type Scope = Readonly<Record<string, unknown>>;
-
-/** A value and the name of the field that holds it, from which its Go type follows. */
-export interface Found {
-  readonly name: string;
+/** A value and its Go type, such as `*TaskGroup` or `map[string]string`. */
+export interface Typed {
+  readonly type: string;
   readonly value: unknown;
 }
 
-/** Fields that are maps: a key they lack is no error, the object is only left out (nomad-api §17). */
-const maps = new Set([
-  "Meta",
-  "Env",
-  "Config",
-  "Attributes",
-  "Drivers",
-  "HostVolumes",
-  "Links",
-  "Items",
-  "TaskStates",
-  "TaskResources",
-  "FailedTGAllocs",
-  "QueuedAllocations",
-  "ClassEligibility",
-  "Summary",
-  "Volumes",
-  "Details",
-  "Target",
-  "CanaryMeta",
-  "TaskLifecycles",
-  "value",
-  "list",
-]);
+/** What names stand for inside `any` and `all`: a place in the row, or a key. */
+export type Scope = readonly ({ readonly name: string } & ({ readonly path: readonly string[] } | { readonly key: Typed }))[];
 
-/** Fields that point to an object or to nothing. */
-const pointers = new Set([
-  "Periodic",
-  "ParameterizedJob",
-  "Multiregion",
-  "VersionTag",
-  "UI",
-  "ReschedulePolicy",
-  "RestartPolicy",
-  "Migrate",
-  "Disconnect",
-  "EphemeralDisk",
-  "Consul",
-  "Scaling",
-  "Lifecycle",
-  "DeploymentStatus",
-  "RescheduleTracker",
-  "DrainStrategy",
-  "LastDrain",
-  "Vault",
-  "Connect",
-  "Gateway",
-  "SchedulerConfiguration",
-]);
+/** A map lacks the key that was looked for. */
+export const missing = Symbol("missing");
 
-/** The kind of Go value that a field holds. */
-export function kindOf({ name, value }: Found): string {
-  if (typeof value === "string") return "string";
-  if (typeof value === "boolean") return "bool";
-  if (typeof value === "number")
-    return /Index$|^Version$|^JobVersion$/.test(name) ? "uint64" : /Time$/.test(name) ? "int64" : "int";
+const parsed = new Map<string, ReadonlyMap<string, string>>();
+
+/** Fields of a struct with their types. */
+function fieldsOf(type: string): ReadonlyMap<string, string> {
+  let fields = parsed.get(type);
+  if (fields === undefined) {
+    const list = (goTypes[type] ?? "").split("; ").filter((field) => field !== "");
+    fields = new Map(list.map((field) => [field.slice(0, field.indexOf(" ")), field.slice(field.indexOf(" ") + 1)]));
+    parsed.set(type, fields);
+  }
+  return fields;
+}
+
+/** The kind of a value whose pointers were followed; `invalid` where one led nowhere. */
+export function kindOf({ type, value }: Typed): string {
+  if (type === "any") return dynamicKind(value);
+  if (type.startsWith("*")) return value === null || value === undefined ? "invalid" : kindOf({ type: type.slice(1), value });
+  if (type.startsWith("[]")) return "slice";
+  if (type.startsWith("map[")) return "map";
+  const own = type.indexOf("=");
+  if (own >= 0) return type.slice(own + 1);
+  return /^[a-z0-9]+$/.test(type) ? type : "struct";
+}
+
+function dynamicKind(value: unknown): string {
+  if (value === null || value === undefined) return "invalid";
   if (Array.isArray(value)) return "slice";
-  if (value === null || value === undefined) return pointers.has(name) ? "invalid" : maps.has(name) ? "map" : "slice";
-  return maps.has(name) ? "map" : "struct";
+  if (typeof value === "number") return Number.isInteger(value) ? "int" : "float64";
+  return typeof value === "boolean" ? "bool" : typeof value === "string" ? "string" : "map";
 }
 
-const missing = { missing: true } as const;
-
-/** A map lacks the key. */
-export function isMissing(found: Found | typeof missing): found is typeof missing {
-  return "missing" in found;
+export function elementOf(type: string): string {
+  const bare = bareType(type);
+  if (bare === "any") return "any";
+  return bare.startsWith("[]") ? bare.slice(2) : bare.slice(bare.indexOf("]") + 1);
 }
 
-/** The value of a selector. Throws FilterError for a field that a struct lacks. */
-export function resolve(selector: readonly string[], row: unknown, scope: Scope): Found | typeof missing {
-  const first = selector[0] ?? "";
-  const scoped = first in scope;
-  let found: Found = { name: scoped ? first : "", value: scoped ? scope[first] : row };
-  const parts = scoped ? selector.slice(1) : selector;
-  for (const [i, part] of parts.entries()) {
-    const next = step(found, part, parts, i);
-    if (isMissing(next)) return missing;
-    found = next;
+export function bareType(type: string): string {
+  return type.replace(/^\*+/, "");
+}
+
+/** A type as Go prints it. */
+export function shownType(type: string): string {
+  return bareType(type)
+    .replace(/([\w.]+)=\w+/g, "$1")
+    .replace(/(?<![\w.])([A-Z]\w*)/g, "structs.$1")
+    .replace(/\bany\b/, "interface {}");
+}
+
+/** What a value of a type is where JSON leaves it out. */
+function filled(typed: Typed): Typed {
+  if (typed.value !== undefined || typed.type.startsWith("*")) return typed;
+  const kind = kindOf({ type: typed.type, value: null });
+  if (kind === "bool") return { ...typed, value: false };
+  if (kind === "string") return { ...typed, value: "" };
+  if (/^u?int|^float/.test(kind)) return { ...typed, value: 0 };
+  return { ...typed, value: kind === "struct" ? {} : null };
+}
+
+/** The value that a selector leads to, with its pointers as they are. Throws FilterError for a field that a struct lacks. */
+export function resolve(selector: Pick<Selector, "path">, row: Typed, scope: Scope): Typed | typeof missing {
+  let { path } = selector;
+  for (const local of [...scope].reverse()) {
+    if (local.name !== path[0]) continue;
+    if ("path" in local) {
+      path = [...local.path, ...path.slice(1)];
+      continue;
+    }
+    if (path.length === 1) return local.key;
+    const type = local.key.type;
+    throw new FilterError(`${pointer([local.name])} references a ${type} so ${pointer(path)} is invalid`);
+  }
+  return follow(path, row);
+}
+
+function follow(path: readonly string[], row: Typed): Typed | typeof missing {
+  let found = row;
+  for (const [i, part] of path.entries()) {
+    const next = step(found, part, path, i);
+    if (next !== missing) {
+      found = next;
+      continue;
+    }
+    if (i === path.length - 1 && path.length > 1) return missing;
+    throw wrong(path, i, `couldn't find key "${part}"`);
   }
   return found;
 }
 
-function step(found: Found, part: string, path: readonly string[], i: number): Found | typeof missing {
+function pointer(path: readonly string[]): string {
+  return `/${path.map((part) => part.replaceAll("~", "~0").replaceAll("/", "~1")).join("/")}`;
+}
+
+function wrong(path: readonly string[], i: number, why: string): FilterError {
+  return new FilterError(`error finding value in datum: ${pointer(path)} at part ${i}: ${why}`);
+}
+
+function step(found: Typed, part: string, path: readonly string[], i: number): Typed | typeof missing {
+  const kind = kindOf(found);
   const { value } = found;
-  const where = `error finding value in datum: /${path.join("/")}`;
-  if (Array.isArray(value)) {
-    const index = Number(part);
-    if (!/^\d+$/.test(part)) throw new FilterError(`${where} at part ${i}: couldn't convert value "${part}" to type int`);
-    if (index >= value.length)
-      throw new FilterError(`${where} at part ${i}: index ${index} is out of range (length = ${value.length})`);
-    return { name: "", value: value[index] };
-  }
-  const kind = i === 0 && found.name === "" ? "struct" : kindOf(found);
+  if (kind === "slice") return entry(found, part, path, i);
   if (kind === "map") {
-    const map = (value ?? {}) as Scope;
-    return part in map ? { name: part, value: map[part] } : missing;
+    const map = (value ?? {}) as Readonly<Record<string, unknown>>;
+    return Object.hasOwn(map, part) ? { type: elementOf(found.type), value: map[part] } : missing;
   }
-  if (value === null || value === undefined || typeof value !== "object") {
-    throw new FilterError(`${where}: at part ${i}, invalid value kind: ${kind}`);
+  if (kind !== "struct") {
+    throw new FilterError(`error finding value in datum: ${pointer(path)}: at part ${i}, invalid value kind: ${kind}`);
   }
-  if (!(part in value)) throw new FilterError(`${where} at part ${i}: couldn't find key: struct field with name "${part}"`);
-  return { name: part, value: (value as Scope)[part] };
+  const type = fieldsOf(bareType(found.type)).get(part);
+  if (type === undefined) throw wrong(path, i, `couldn't find key: struct field with name "${part}"`);
+  const object = (value ?? {}) as Readonly<Record<string, unknown>>;
+  // The fields of what is embedded stand beside it.
+  return filled({ type, value: part === type && !(part in object) ? object : object[part] });
+}
+
+function entry(found: Typed, part: string, path: readonly string[], i: number): Typed {
+  const list = listOf(found);
+  if (!/^[+-]?\d+$/.test(part)) throw wrong(path, i, `couldn't convert value "${part}" to type int`);
+  const index = Number(part);
+  if (index < 0 || index >= list.length) {
+    throw wrong(path, i, `index ${index} is out of range (length = ${list.length})`);
+  }
+  return { type: elementOf(found.type), value: list[index] };
+}
+
+/** The entries of a list; bytes are base64 in JSON. */
+export function listOf({ type, value }: Typed): readonly unknown[] {
+  if (Array.isArray(value)) return value;
+  return typeof value === "string" && bareType(type) === "[]uint8" ? [...Buffer.from(value, "base64")] : [];
 }

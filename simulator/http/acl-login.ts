@@ -2,6 +2,7 @@ import type { KeyObject } from "node:crypto";
 import { type Claims, pemKeys, verified } from "../acl/identity.ts";
 import { compileFilter } from "../filter/evaluate.ts";
 import { FilterError } from "../filter/peg.ts";
+import { listErrors } from "../jobspec/messages.ts";
 import { putToken } from "../operations/tokens.ts";
 import { Refusal } from "../refusal.ts";
 import type { AuthMethod, BindingRule } from "../state/cluster-types.ts";
@@ -24,8 +25,7 @@ export function login(service: Service, call: Call): Reply {
   const jwt = text(body, "LoginToken");
   const missing = [...(name === "" ? ["missing auth method name"] : []), ...(jwt === "" ? ["missing login token"] : [])];
   if (missing.length > 0) {
-    const head = missing.length === 1 ? "1 error occurred" : `${missing.length} errors occurred`;
-    throw new Refusal(400, `invalid login request: ${head}:\n${missing.map((one) => `\t* ${one}\n`).join("")}\n`);
+    throw new Refusal(400, `invalid login request: ${listErrors(missing)}`);
   }
   const method = service.state.acl_auth_methods.get(name);
   if (method === undefined) throw new Refusal(400, `auth-method "${name}" not found`);
@@ -115,7 +115,7 @@ function bindings(service: Service, method: AuthMethod, identity: Identity): Bou
 function applies(rule: BindingRule, identity: Identity): boolean {
   if (rule.Selector === "") return true;
   try {
-    return compileFilter(rule.Selector)(identity);
+    return compileFilter(rule.Selector, "Claims")(identity);
   } catch (error) {
     if (error instanceof FilterError) return false;
     throw error;

@@ -1,66 +1,99 @@
-import { Refusal } from "../refusal.ts";
-import { rfc3339 } from "../state/facts.ts";
+import { listErrors } from "../jobspec/messages.ts";
+import { notFound, permissionDenied, Refusal } from "../refusal.ts";
+import type { AclRole } from "../state/cluster-types.ts";
+import { rfc3339, textHash } from "../state/facts.ts";
 import { goDuration } from "../tasks/behaviour.ts";
 import { needAcls, needManagement } from "./acl.ts";
 import { defaultTokenName } from "./acl-login.ts";
-import { allow, bodyOf, field, flag, list, record, text } from "./input.ts";
+import { allow, bodyOf, field, flag, inThisRegion, list, readOptions, record, text } from "./input.ts";
 import type { Call, Reply } from "./message.ts";
 import type { Service } from "./service.ts";
+import { shapedBody, shapes } from "./shapes.ts";
 
-/** `GET /v1/acl/roles`. */
+/** `GET /v1/acl/roles`: all for management, its own for any other token. */
 export function roles(service: Service, call: Call): Reply {
   allow(call, "GET");
+  readOptions(call.request);
   needAcls(service);
+  inThisRegion(call, service.region);
   const sender = service.authenticator.known(call.request.headers);
-  const own = sender.kind === "token" ? (sender.token.Roles ?? []).map((one) => one.ID) : [];
-  const rows = service.state.acl_roles.sorted().filter((role) => call.access.management || own.includes(role.ID));
-  return { json: rows, index: service.state.acl_roles.index, read: true };
+  const own = sender.kind === "token" ? (sender.token.Roles ?? []).map((one) => one.ID) : undefined;
+  if (!call.access.management && own === undefined) throw new Refusal(403, "ACL token not found");
+  const prefix = call.request.query.get("prefix") ?? "";
+  const rows = service.state.acl_roles
+    .sorted()
+    .filter((role) => role.ID.startsWith(prefix) && (call.access.management || own?.includes(role.ID)));
+  return { json: rows, index: Math.max(1, service.state.acl_roles.index), read: true };
 }
 
 /** `/v1/acl/role`, `/v1/acl/role/:id` and `/v1/acl/role/name/:name`. */
-export function role(service: Service, call: Call, [path = ""]: readonly string[]): Reply {
-  needAcls(service);
+export function role(service: Service, call: Call, [path]: readonly string[]): Reply {
+  if (path === undefined) {
+    allow(call, "PUT", "POST");
+    return putRole(service, call, "");
+  }
+  const [id = "", name, ...more] = path.split("/");
+  if (more.length > 0) throw new Refusal(400, "invalid URI");
+  if (name !== undefined) {
+    allow(call, "GET");
+    if (id !== "name") throw new Refusal(400, "invalid URI");
+    if (name === "") throw new Refusal(400, "missing ACL role name");
+    return readRole(service, call, service.state.acl_roles.by("name", name)[0]);
+  }
+  if (id === "") throw new Refusal(400, "missing ACL role ID");
   allow(call, "GET", "PUT", "POST", "DELETE");
-  const { state } = service;
-  const row = path.startsWith("name/") ? state.acl_roles.by("name", path.slice(5))[0] : state.acl_roles.get(path);
-  if (call.request.method === "GET") {
-    const sender = service.authenticator.known(call.request.headers);
-    const own = sender.kind === "token" && (sender.token.Roles ?? []).some((one) => one.ID === row?.ID);
-    if (!own) needManagement(call);
-    if (row === undefined) throw new Refusal(404, "ACL role not found", state.acl_roles.index);
-    return { json: row, index: row.ModifyIndex, read: true };
-  }
+  if (call.request.method === "GET") return readRole(service, call, service.state.acl_roles.get(id));
+  if (call.request.method !== "DELETE") return putRole(service, call, id);
+  needAcls(service);
   needManagement(call);
-  if (call.request.method === "DELETE") {
-    if (row === undefined) throw new Refusal(404, "ACL role not found");
-    const index = state.write("ACLRoleDelete", (tx) => {
-      tx.delete("acl_roles", row.ID);
-      return tx.index;
-    });
-    return { index };
+  const row = service.state.acl_roles.get(id);
+  if (row === undefined) throw new Refusal(500, "ACL role not found");
+  const index = service.state.write("ACLRoleDelete", (tx) => {
+    tx.delete("acl_roles", row.ID);
+    return tx.index;
+  });
+  return { index };
+}
+
+function readRole(service: Service, call: Call, row: AclRole | undefined): Reply {
+  readOptions(call.request);
+  needAcls(service);
+  inThisRegion(call, service.region);
+  const sender = service.authenticator.known(call.request.headers);
+  if (!call.access.management) {
+    if (sender.kind !== "token") throw new Refusal(403, "ACL token not found");
+    if (!(sender.token.Roles ?? []).some((one) => one.ID === row?.ID)) throw permissionDenied();
   }
-  const body = bodyOf(call.request);
-  const name = text(body, "Name");
-  const links = list(body, "Policies").map((one) => ({ Name: text(one as Record<string, unknown>, "Name") }));
-  if (name === "" || links.length === 0) {
-    const problems = [
-      ...(name === "" ? ["invalid name ''"] : []),
-      ...(links.length === 0 ? ["at least one policy should be specified"] : []),
-    ];
-    throw new Refusal(400, `role 0 invalid: ${problems.join("; ")}`);
-  }
-  const other = state.acl_roles.by("name", name)[0];
-  if (path === "" && other !== undefined) throw new Refusal(400, `role with name ${name} already exists`);
-  if (path !== "" && row === undefined) throw new Refusal(400, `cannot find role ${path}`);
-  const lacking = links.find((link) => state.acl_policy.get(link.Name) === undefined);
-  if (lacking !== undefined) throw new Refusal(400, `cannot find policy ${lacking.Name}`);
+  if (row === undefined) throw notFound("ACL role not found", service.state.acl_roles.index);
+  return { json: row, index: row.ModifyIndex, read: true };
+}
+
+function putRole(service: Service, call: Call, id: string): Reply {
+  const body = shapedBody(call.request, shapes.role);
+  if (id !== "" && text(body, "ID") !== id) throw new Refusal(400, "ACL role ID does not match request path");
+  needAcls(service);
+  needManagement(call);
+  const { state } = service;
+  const [own, name, description] = [text(body, "ID"), text(body, "Name"), text(body, "Description")];
+  const links = list(body, "Policies").map((one) => text(one as Record<string, unknown>, "Name"));
+  const problems = [
+    ...(/^[a-zA-Z0-9-]{1,128}$/.test(name) ? [] : [`invalid name '${name}'`]),
+    ...(Buffer.byteLength(description) > 256 ? ["description longer than 256"] : []),
+    ...(links.length === 0 ? ["at least one policy should be specified"] : []),
+  ];
+  if (problems.length > 0) throw new Refusal(400, `role 0 invalid: ${listErrors(problems)}`);
+  const row = own === "" ? undefined : state.acl_roles.get(own);
+  if (own === "" && state.acl_roles.by("name", name).length > 0) throw new Refusal(400, `role with name ${name} already exists`);
+  if (own !== "" && row === undefined) throw new Refusal(400, `cannot find role ${own}`);
+  const lacking = links.find((link) => state.acl_policy.get(link) === undefined);
+  if (lacking !== undefined) throw new Refusal(400, `cannot find policy ${lacking}`);
   return state.write("ACLRoleUpsert", (tx): Reply => {
     const next = {
       ID: row?.ID ?? service.newId(),
       Name: name,
-      Description: text(body, "Description"),
-      Policies: links,
-      Hash: "",
+      Description: description,
+      Policies: [...new Set(links)].map((Name) => ({ Name })),
+      Hash: textHash(name, description, ...links),
       CreateIndex: row?.CreateIndex ?? tx.index,
       ModifyIndex: tx.index,
     };
@@ -72,20 +105,30 @@ export function role(service: Service, call: Call, [path = ""]: readonly string[
 /** `GET /v1/acl/auth-methods`: open to all, so that people can choose how to log in. */
 export function authMethods(service: Service, call: Call): Reply {
   allow(call, "GET");
+  readOptions(call.request);
   needAcls(service);
   const json = service.state.acl_auth_methods.sorted().map(({ Config: _, ...stub }) => stub);
   return { json, index: service.state.acl_auth_methods.index, read: true };
 }
 
 /** `/v1/acl/auth-method` and `/v1/acl/auth-method/:name`. */
-export function authMethod(service: Service, call: Call, [name = ""]: readonly string[]): Reply {
-  needAcls(service);
+export function authMethod(service: Service, call: Call, [name]: readonly string[]): Reply {
+  if (name === undefined) allow(call, "PUT", "POST");
+  if (name === "") throw new Refusal(400, "missing ACL auth-method name");
+  return methodNamed(service, call, name ?? "");
+}
+
+function methodNamed(service: Service, call: Call, name: string): Reply {
   allow(call, "GET", "PUT", "POST", "DELETE");
+  const { method } = call.request;
+  if (method === "GET") readOptions(call.request);
+  const sent = method === "PUT" || method === "POST" ? bodyOf(call.request, "structs.ACLAuthMethod") : undefined;
+  needAcls(service);
   needManagement(call);
   const { state } = service;
   const row = state.acl_auth_methods.get(name);
   if (call.request.method === "GET") {
-    if (row === undefined) throw new Refusal(404, "ACL auth-method not found", state.acl_auth_methods.index);
+    if (row === undefined) throw notFound("ACL auth-method not found", state.acl_auth_methods.index);
     return { json: row, index: row.ModifyIndex, read: true };
   }
   if (call.request.method === "DELETE") {
@@ -95,7 +138,7 @@ export function authMethod(service: Service, call: Call, [name = ""]: readonly s
     });
     return { index };
   }
-  const body = bodyOf(call.request);
+  const body = sent ?? {};
   const own = text(body, "Name") || name;
   const old = state.acl_auth_methods.get(own);
   const ttl = field(body, "MaxTokenTTL");
@@ -124,6 +167,7 @@ export function authMethod(service: Service, call: Call, [name = ""]: readonly s
 /** `GET /v1/acl/binding-rules`. */
 export function bindingRules(service: Service, call: Call): Reply {
   allow(call, "GET");
+  readOptions(call.request);
   needAcls(service);
   needManagement(call);
   const json = service.state.acl_binding_rules
@@ -140,14 +184,23 @@ export function bindingRules(service: Service, call: Call): Reply {
 }
 
 /** `/v1/acl/binding-rule` and `/v1/acl/binding-rule/:id`. */
-export function bindingRule(service: Service, call: Call, [id = ""]: readonly string[]): Reply {
-  needAcls(service);
+export function bindingRule(service: Service, call: Call, [id]: readonly string[]): Reply {
+  if (id === undefined) allow(call, "PUT", "POST");
+  if (id === "") throw new Refusal(400, "missing ACL binding rule ID");
+  return ruleOf(service, call, id ?? "");
+}
+
+function ruleOf(service: Service, call: Call, id: string): Reply {
   allow(call, "GET", "PUT", "POST", "DELETE");
+  const { method: verb } = call.request;
+  if (verb === "GET") readOptions(call.request);
+  const sent = verb === "PUT" || verb === "POST" ? bodyOf(call.request, "structs.ACLBindingRule") : undefined;
+  needAcls(service);
   needManagement(call);
   const { state } = service;
   const row = state.acl_binding_rules.get(id);
   if (call.request.method === "GET") {
-    if (row === undefined) throw new Refusal(404, "ACL binding rule not found", state.acl_binding_rules.index);
+    if (row === undefined) throw notFound("ACL binding rule not found", state.acl_binding_rules.index);
     return { json: row, index: row.ModifyIndex, read: true };
   }
   if (call.request.method === "DELETE") {
@@ -157,7 +210,7 @@ export function bindingRule(service: Service, call: Call, [id = ""]: readonly st
     });
     return { index };
   }
-  const body = bodyOf(call.request);
+  const body = sent ?? {};
   const method = text(body, "AuthMethod") || row?.AuthMethod || "";
   if (state.acl_auth_methods.get(method) === undefined) throw new Refusal(400, `ACL auth method ${method} not found`);
   const now = rfc3339(service.now());

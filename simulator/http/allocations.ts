@@ -1,50 +1,75 @@
-import { permissionDenied, Refusal } from "../refusal.ts";
+import { notFound, permissionDenied, Refusal } from "../refusal.ts";
 import { wish } from "../state/alloc-writes.ts";
 import { upsertEvals } from "../state/eval-writes.ts";
 import { omitEmpty } from "../state/omit-empty.ts";
 import { newEval } from "../state/records.ts";
 import type { Allocation } from "../state/types.ts";
-import { checkId } from "./evaluations.ts";
-import { allow, queryFlag } from "./input.ts";
+import { registrationsOf } from "./catalog.ts";
+import { allow, inThisRegion, queryFlag, readOptions } from "./input.ts";
 import type { Call, Reply } from "./message.ts";
-import { byIndexToken, paginate } from "./page.ts";
+import { byCreation, checkId, checkPrefix, paginate, tokensOf } from "./page.ts";
 import type { Service } from "./service.ts";
 import { allocStub } from "./views.ts";
 
 /** `GET /v1/allocations`. */
 export async function allocations(service: Service, call: Call): Promise<Reply> {
   allow(call, "GET");
+  readOptions(call.request);
+  const resources = queryFlag(call.request, "resources");
+  const taskStates = call.request.query.get("task_states") ? queryFlag(call.request, "task_states") : true;
   const all = call.namespace === "*";
   if (all ? !call.access.anyNs("read-job") : !call.access.ns(call.namespace, "read-job")) throw permissionDenied();
   const prefix = call.request.query.get("prefix") ?? "";
-  const resources = queryFlag(call.request, "resources");
-  const noStates = call.request.query.get("task_states") === "false";
+  checkPrefix(prefix, "alloc lookup failed");
   const found = await service.blocking.run(call.request, ["allocs"], () => {
-    const rows = [...service.state.allocs.rows.values()]
-      .filter(
-        (one) =>
-          one.ID.startsWith(prefix) && (all ? call.access.ns(one.Namespace, "read-job") : one.Namespace === call.namespace),
-      )
-      .sort((a, b) => a.CreateIndex - b.CreateIndex || (a.ID < b.ID ? -1 : 1));
-    const page = paginate(call.request, rows, (row) => `${row.CreateIndex}.${row.ID}`, byIndexToken);
+    const rows = byCreation(service.state.allocs.rows.values(), prefix, call.namespace);
+    const page = paginate(call.request, rows, {
+      type: "Allocation",
+      ...tokensOf(prefix),
+      visible: (one) => call.access.ns(one.Namespace, "read-job"),
+    });
     return { index: service.state.allocs.index, value: page };
   });
-  const json = found.value.rows.map((alloc) => allocStub(alloc, { resources, taskStates: !noStates }));
+  const json = found.value.rows.map((alloc) => allocStub(alloc, { resources, taskStates }));
   return { json, index: found.index, read: true, nextToken: found.value.nextToken };
 }
 
-/** `GET /v1/allocation/:id`, and `PUT …/stop`. */
+/** `GET /v1/allocation/:id`, what belongs to it, and `PUT …/stop`. */
 export async function allocation(service: Service, call: Call, [path = ""]: readonly string[]): Promise<Reply> {
-  if (path.endsWith("/stop")) return stop(service, call, path.slice(0, -"/stop".length));
+  const [id = "", what, ...more] = path.split("/");
+  if (more.length > 0) throw new Refusal(404, "resource not found");
+  if (what === undefined) return read(service, call, id);
+  if (what === "stop") return stop(service, call, id);
+  if (what === "services") return services(service, call, id);
+  throw new Refusal(404, "resource not found");
+}
+
+async function read(service: Service, call: Call, id: string): Promise<Reply> {
   allow(call, "GET");
-  checkId(path, "alloc lookup failed");
+  readOptions(call.request);
+  inThisRegion(call, service.region);
+  checkId(id, "alloc lookup failed");
   const found = await service.blocking.run(call.request, ["allocs"], () => {
-    const row = service.state.allocs.get(path);
+    const row = service.state.allocs.get(id);
     return { index: row?.ModifyIndex ?? service.state.allocs.index, value: row };
   });
   if (!call.access.ns(found.value?.Namespace ?? call.namespace, "read-job")) throw permissionDenied();
-  if (found.value === undefined) throw new Refusal(404, "alloc not found", found.index);
+  if (found.value === undefined) throw notFound("alloc not found", found.index);
   return { json: wholeAllocation(found.value, service.signingKeyId), index: found.index, read: true };
+}
+
+async function services(service: Service, call: Call, id: string): Promise<Reply> {
+  allow(call, "GET");
+  readOptions(call.request);
+  if (!call.access.ns(call.namespace, "read-job")) throw permissionDenied();
+  checkId(id, "alloc lookup failed");
+  const found = await service.blocking.run(call.request, ["allocs"], () => ({
+    index: service.state.allocs.index,
+    value: service.state.allocs.get(id),
+  }));
+  const row = found.value;
+  if (row === undefined || row.Namespace !== call.namespace) throw notFound("allocation not found", 0);
+  return { json: registrationsOf(service, row), index: found.index, read: true };
 }
 
 /** An allocation with its job, and the legacy fields that clients still read. */

@@ -1,6 +1,7 @@
 import type { Clock, Random } from "../../model/clock.ts";
+import { Refusal } from "../refusal.ts";
 import type { State, TableName } from "../state/state.ts";
-import { blockingQuery } from "./input.ts";
+import { readOptions } from "./input.ts";
 import type { ApiRequest } from "./message.ts";
 
 /** Longest wait of a blocking query, also the default, in milliseconds. */
@@ -20,10 +21,12 @@ export interface Found<T> {
 export class BlockingQueries {
   readonly #clock: Clock;
   readonly #random: Random;
+  readonly #region: string;
   readonly #waiters = new Set<Waiter>();
   #closed = false;
 
-  constructor(state: State, clock: Clock, random: Random) {
+  constructor(state: State, clock: Clock, random: Random, region: string) {
+    this.#region = region;
     this.#clock = clock;
     this.#random = random;
     state.listen((write) => {
@@ -37,10 +40,11 @@ export class BlockingQueries {
 
   /**
    * Runs a read, again and again until its index is beyond the one asked for, or the time is over: then the answer is the same
-   * data with the same index. Throws Refusal (400) for a bad `index` or `wait`.
+   * data with the same index. Throws Refusal: 400 for what no read takes, 500 for a region that is not this one.
    */
   async run<T>(request: ApiRequest, tables: readonly TableName[], read: () => Found<T>): Promise<Found<T>> {
-    const { index, wait } = blockingQuery(request);
+    const { index, wait } = readOptions(request);
+    if ((request.query.get("region") || this.#region) !== this.#region) throw new Refusal(500, "No path to region");
     let found = read();
     if (index === 0 || found.index > index) return found;
     const capped = wait === 0 ? longest : Math.min(wait, longest);

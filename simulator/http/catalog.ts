@@ -1,7 +1,10 @@
-import { permissionDenied, Refusal } from "../refusal.ts";
+import { notFound, permissionDenied, Refusal } from "../refusal.ts";
+import { textHash } from "../state/facts.ts";
 import type { Allocation, Service as JobService } from "../state/types.ts";
-import { allow } from "./input.ts";
+import { redirection } from "./answer.ts";
+import { allow, inThisRegion, readOptions } from "./input.ts";
 import type { Call, Reply } from "./message.ts";
+import { paginate } from "./page.ts";
 import type { Service } from "./service.ts";
 
 interface Registration {
@@ -54,6 +57,7 @@ function visible(service: Service, call: Call): Registration[] {
 /** `GET /v1/services`: names with their tags, by namespace. */
 export function services(service: Service, call: Call): Reply {
   allow(call, "GET");
+  readOptions(call.request);
   const found = new Map<string, Map<string, Set<string>>>();
   for (const one of visible(service, call)) {
     const names = found.get(one.Namespace) ?? new Map<string, Set<string>>();
@@ -69,43 +73,116 @@ export function services(service: Service, call: Call): Reply {
 
 /** `GET /v1/service/:name`. */
 export function serviceByName(service: Service, call: Call, [name = ""]: readonly string[]): Reply {
+  const parts = name.split("/").length;
+  if (parts > 2) throw new Refusal(400, "invalid URI");
+  if (parts === 2) throw new Refusal(405, "Invalid method");
   allow(call, "GET");
-  const list = visible(service, call).filter((one) => one.ServiceName === name);
-  return { json: list, index: service.state.allocs.index, read: true };
+  if (name === "") throw new Refusal(400, "missing service name");
+  readOptions(call.request);
+  const rows = visible(service, call).filter((one) => one.ServiceName === name);
+  const page = paginate(call.request, rows, {
+    type: "ServiceRegistration",
+    tokenOf: (one) => `${one.Namespace}.${one.ID}`,
+    fixed: true,
+  });
+  const choose = call.request.query.get("choose") ?? "";
+  const json = choose === "" ? page.rows : chosen(page.rows, choose);
+  return { json, index: service.state.allocs.index, read: true, nextToken: page.nextToken };
 }
 
-/** `GET /v1/scaling/policies` and `/v1/scaling/policy/:id`: also those of stopped jobs, which are switched off. */
-export function scaling(service: Service, call: Call, [path = ""]: readonly string[]): Reply {
-  allow(call, "GET");
-  const { query } = call.request;
-  const [job, type] = [query.get("job") ?? "", query.get("type") ?? ""];
-  if (!call.access.ns(call.namespace, "list-scaling-policies", "list-jobs", "read-job")) throw permissionDenied();
-  const found = service.state.jobs
-    .sorted()
-    .filter((one) => call.namespace === "*" || one.Namespace === call.namespace)
-    .flatMap((one) => one.TaskGroups.map((group) => ({ job: one, policy: group.Scaling })))
-    .flatMap(({ job: owner, policy }) =>
-      policy ? [{ ...policy, CreateIndex: owner.CreateIndex, ModifyIndex: owner.JobModifyIndex }] : [],
-    );
-  const index = service.state.jobs.index;
-  if (path.startsWith("policy/")) {
-    const one = found.find((policy) => policy.ID === path.slice("policy/".length));
-    if (one === undefined) throw new Refusal(404, "policy not found");
-    return { json: one, index, read: true };
+/** So many of the services, by which the same key always gets the same ones. Throws Refusal (400). */
+function chosen(rows: readonly Registration[], choose: string): Registration[] {
+  const [count = "", key, ...more] = choose.split("|");
+  const refuse = (why: string) => new Refusal(400, `failed to choose services: ${why}`);
+  if (key === undefined || more.length > 0 || !/^[+-]?\d+$/.test(count)) {
+    throw refuse("Parameter for choose must be in form '<number>|<key>'");
   }
-  if (path !== "policies") throw new Refusal(404, "");
-  const list = found
-    .filter(({ Target, Type }) => (job === "" || Target?.["Job"] === job) && (type === "" || Type === type))
-    .map(({ ID, Enabled, Type, Target, CreateIndex, ModifyIndex }) => ({ ID, Enabled, Type, Target, CreateIndex, ModifyIndex }));
-  return { json: list, index, read: true };
+  const rank = (one: Registration) => textHash(key, one.ID);
+  return [...rows].sort((a, b) => (rank(a) < rank(b) ? -1 : 1)).slice(0, Math.max(0, Number(count)));
 }
 
-/** Lists of what this server has none of: volumes and plugins. */
-export function nothing(_service: Service, call: Call): Reply {
+interface Policy {
+  readonly ID: string;
+  readonly Type: string;
+  readonly Target: Readonly<Record<string, string>>;
+  readonly [field: string]: unknown;
+}
+
+/** Policies of scaling, also those of stopped jobs, which are switched off. */
+function policiesOf(service: Service): Policy[] {
+  return service.state.jobs
+    .sorted()
+    .flatMap((job) =>
+      job.TaskGroups.flatMap(({ Scaling }) =>
+        Scaling ? [{ ...Scaling, CreateIndex: job.CreateIndex, ModifyIndex: job.JobModifyIndex } as unknown as Policy] : [],
+      ),
+    );
+}
+
+function mayScale(call: Call, namespace: string, capability: string): boolean {
+  const { access } = call;
+  return access.ns(namespace, capability) || (access.ns(namespace, "list-jobs") && access.ns(namespace, "read-job"));
+}
+
+/** `GET /v1/scaling/policies`. */
+export async function scalingPolicies(service: Service, call: Call): Promise<Reply> {
   allow(call, "GET");
-  const type = call.request.query.get("type") ?? "";
-  if (type !== "" && type !== "csi" && type !== "host") throw new Refusal(404, "resource not found");
-  return { json: [], index: 0, read: true };
+  readOptions(call.request);
+  const { query } = call.request;
+  const [job, type, prefix] = ["job", "type", "prefix"].map((name) => query.get(name) ?? "") as [string, string, string];
+  const all = call.namespace === "*";
+  if (!all && !mayScale(call, call.namespace, "list-scaling-policies")) throw permissionDenied();
+  const found = await service.blocking.run(call.request, ["jobs"], () => {
+    const rows = policiesOf(service).filter(({ ID, Type, Target }) => {
+      const namespace = Target["Namespace"] ?? "";
+      if (all) return mayScale(call, namespace, "list-scaling-policies") && ID.startsWith(prefix) && Type.startsWith(type);
+      if (namespace !== call.namespace) return false;
+      if (prefix !== "") return ID.startsWith(prefix);
+      return (job === "" || Target["Job"] === job) && (type === "" || Type === type);
+    });
+    return { index: Math.max(1, service.state.jobs.index), value: rows };
+  });
+  const json = found.value.map(({ ID, Enabled, Type, Target, CreateIndex, ModifyIndex }) => {
+    return { ID, Enabled, Type, Target, CreateIndex, ModifyIndex };
+  });
+  return { json, index: found.index, read: true };
+}
+
+/** `GET /v1/scaling/policy/:id`, of whatever namespace. */
+export async function scalingPolicy(service: Service, call: Call, [id = ""]: readonly string[]): Promise<Reply> {
+  allow(call, "GET");
+  readOptions(call.request);
+  if (!mayScale(call, call.namespace, "read-scaling-policy")) throw permissionDenied();
+  const found = await service.blocking.run(call.request, ["jobs"], () => {
+    const row = policiesOf(service).find((policy) => policy.ID === id);
+    return { index: (row?.["ModifyIndex"] as number | undefined) ?? Math.max(1, service.state.jobs.index), value: row };
+  });
+  if (found.value === undefined) throw notFound("policy not found", found.index);
+  return { json: found.value, index: found.index, read: true };
+}
+
+/** `GET /v1/volumes`: none. */
+export function volumes(service: Service, call: Call): Reply {
+  allow(call, "GET", "HEAD");
+  const type = call.request.query.get("type");
+  if (type === null) return { json: [] };
+  if (type !== "csi" && type !== "host") throw new Refusal(404, "resource not found");
+  readOptions(call.request);
+  inThisRegion(call, service.region);
+  // Nothing to filter, but a filter must be one.
+  paginate(call.request, [], { type: "Job", tokenOf: String });
+  return { json: [], index: type === "csi" ? 0 : 1, read: true };
+}
+
+/** `GET /v1/plugins`: none. */
+export function plugins(service: Service, call: Call): Reply {
+  allow(call, "GET");
+  const type = call.request.query.get("type");
+  if (type === null) return { json: [] };
+  if (type !== "csi") return {};
+  readOptions(call.request);
+  inThisRegion(call, service.region);
+  return { json: [], index: 1, read: true };
 }
 
 export function enterprise(): Reply {
@@ -113,11 +190,9 @@ export function enterprise(): Reply {
 }
 
 /** A path without its slash, and the root: 307 to where the answer is. */
-export function redirect(to: string): () => Reply {
-  return () => ({
-    status: 307,
-    text: `<a href="${to}">Temporary Redirect</a>.\n\n`,
-    type: "text/html; charset=utf-8",
-    location: to,
-  });
+export function redirect(to: string): (service: Service, call: Call) => Reply {
+  return (_service, { request }) => {
+    const query = request.search ?? request.query.toString();
+    return redirection(request.method, query === "" ? to : `${to}?${query}`);
+  };
 }

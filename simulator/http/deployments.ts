@@ -1,29 +1,29 @@
-import { permissionDenied, Refusal } from "../refusal.ts";
+import { notFound, permissionDenied, Refusal } from "../refusal.ts";
 import { changeable, type DeploymentChange, deploymentEval, fail, pause, promote } from "../scheduler/deployment-ops.ts";
 import { applyClientUpdate } from "../state/alloc-writes.ts";
 import { upsertEvals } from "../state/eval-writes.ts";
 import { rfc3339 } from "../state/facts.ts";
-import { checkId } from "./evaluations.ts";
-import { allow, bodyOf, flag, text, texts } from "./input.ts";
+import { allow, bodyOf, flag, inThisRegion, readOptions, text, texts } from "./input.ts";
 import type { Call, Reply } from "./message.ts";
-import { byIndexToken, paginate } from "./page.ts";
+import { byCreation, checkId, checkPrefix, paginate, tokensOf } from "./page.ts";
 import type { Service } from "./service.ts";
 import { allocStub } from "./views.ts";
 
 /** `GET /v1/deployments`. */
 export async function deployments(service: Service, call: Call): Promise<Reply> {
   allow(call, "GET");
+  readOptions(call.request);
   const all = call.namespace === "*";
   if (all ? !call.access.anyNs("read-job") : !call.access.ns(call.namespace, "read-job")) throw permissionDenied();
   const prefix = call.request.query.get("prefix") ?? "";
+  checkPrefix(prefix, "");
   const found = await service.blocking.run(call.request, ["deployment"], () => {
-    const rows = [...service.state.deployment.rows.values()]
-      .filter(
-        (one) =>
-          one.ID.startsWith(prefix) && (all ? call.access.ns(one.Namespace, "read-job") : one.Namespace === call.namespace),
-      )
-      .sort((a, b) => a.CreateIndex - b.CreateIndex || (a.ID < b.ID ? -1 : 1));
-    const page = paginate(call.request, rows, (row) => `${row.CreateIndex}.${row.ID}`, byIndexToken);
+    const rows = byCreation(service.state.deployment.rows.values(), prefix, call.namespace);
+    const page = paginate(call.request, rows, {
+      type: "Deployment",
+      ...tokensOf(prefix),
+      visible: (one) => call.access.ns(one.Namespace, "read-job"),
+    });
     return { index: service.state.deployment.index, value: page };
   });
   return { json: found.value.rows, index: found.index, read: true, nextToken: found.value.nextToken };
@@ -41,25 +41,30 @@ export async function deployment(service: Service, call: Call, [path = ""]: read
 
 async function read(service: Service, call: Call, id: string): Promise<Reply> {
   allow(call, "GET");
+  readOptions(call.request);
+  inThisRegion(call, service.region);
   if (id === "") throw new Refusal(500, "missing deployment ID");
+  if (!call.access.ns(call.namespace, "read-job")) throw permissionDenied();
   checkId(id, "deployment lookup failed");
   const found = await service.blocking.run(call.request, ["deployment"], () => {
     const row = service.state.deployment.get(id);
     return { index: row?.ModifyIndex ?? service.state.deployment.index, value: row };
   });
   if (!call.access.ns(found.value?.Namespace ?? call.namespace, "read-job")) throw permissionDenied();
-  if (found.value === undefined) throw new Refusal(404, "deployment not found", found.index);
+  if (found.value === undefined) throw notFound("deployment not found", found.index);
   return { json: found.value, index: found.index, read: true };
 }
 
 async function allocations(service: Service, call: Call, id: string): Promise<Reply> {
   allow(call, "GET");
+  readOptions(call.request);
   if (!call.access.ns(call.namespace, "read-job")) throw permissionDenied();
-  checkId(id, "deployment lookup failed");
+  checkId(id, "");
   const found = await service.blocking.run(call.request, ["allocs"], () => ({
     index: service.state.allocs.index,
     value: service.state.allocs.by("deployment", id),
   }));
+  if (found.value.some((one) => !call.access.ns(one.Namespace, "read-job"))) throw permissionDenied();
   return { json: found.value.map((alloc) => allocStub(alloc)), index: found.index, read: true };
 }
 

@@ -1,4 +1,4 @@
-import type { Access } from "../acl/access.ts";
+import { type Access, inRegion } from "../acl/access.ts";
 import { ConnectionCut, type Fault } from "../faults.ts";
 import { Refusal } from "../refusal.ts";
 import { answerOf, refusalOf } from "./answer.ts";
@@ -9,9 +9,11 @@ import type { Service } from "./service.ts";
 /** Tells who sends a request. Throws Refusal (403) for a token that nobody has. */
 export type Authenticate = (request: ApiRequest) => Access;
 
-/** A call of a request. Throws Refusal (403). */
-export function callOf(request: ApiRequest, authenticate: Authenticate): Call {
-  return { request, access: authenticate(request), namespace: request.query.get("namespace") || "default" };
+/** A call of a request to a server of `region`. Throws Refusal (403). */
+export function callOf(request: ApiRequest, authenticate: Authenticate, region: string): Call {
+  const local = authenticate(request);
+  const access = inRegion(request.query.get("region") || region, region, local);
+  return { request, access, local, namespace: request.query.get("namespace") || "default" };
 }
 
 /** One exchange, faults included. Throws ConnectionCut when there is to be no answer. */
@@ -46,8 +48,8 @@ async function handle(service: Service, request: ApiRequest, authenticate: Authe
   try {
     const found = route(service, request.path);
     if (found === undefined) throw new Refusal(404, "");
-    const reply = await found.handler(callOf(request, authenticate), found.params);
-    return answerOf(reply, request.query.has("pretty") && request.query.get("pretty") !== "false");
+    const reply = await found.handler(callOf(request, authenticate, service.region), found.params);
+    return answerOf(reply, request.query.has("pretty") && request.query.get("pretty") !== "0");
   } catch (error) {
     if (error instanceof Refusal) return refusalOf(error);
     return answerOf({ status: 500, text: error instanceof Error ? error.message : String(error) }, false);

@@ -90,7 +90,7 @@ export function queryNumber(request: ApiRequest, name: string): number {
   if (!/^[+-]?\d+$/.test(value)) {
     throw new Refusal(
       500,
-      `Failed to parse value of "${name}" (${value}) as an int: strconv.Atoi: parsing "${value}": invalid syntax`,
+      `Failed to parse value of "${name}" (${value}) as a int: strconv.Atoi: parsing "${value}": invalid syntax`,
     );
   }
   return Number(value);
@@ -103,17 +103,35 @@ export interface BlockingQuery {
   readonly wait: number;
 }
 
-/** `index`, `wait` and `stale` of a read (nomad-api §7.1). Throws Refusal (400). */
-export function blockingQuery(request: ApiRequest): BlockingQuery {
+/** What every read takes, looked at in the server's order: `stale`, `per_page`, `wait`, `index` (nomad-api §7.1). Throws Refusal (400). */
+export function readOptions(request: ApiRequest): BlockingQuery {
   const { query } = request;
+  const stale = query.get("stale") ?? "";
+  if (stale !== "" && !trues.has(stale) && !falses.has(stale)) {
+    throw new Refusal(400, "Expect `true` or `false` for `stale` query string parameter");
+  }
+  const perPage = query.get("per_page") ?? "";
+  const within = /^[+-]?\d+$/.test(perPage) && BigInt(perPage) >= -(2n ** 31n) && BigInt(perPage) < 2n ** 31n;
+  if (perPage !== "" && !within) throw new Refusal(400, "Expect a number for `per_page` query string parameter");
   const wait = query.get("wait") ?? "";
   const waitMs = wait === "" ? 0 : goDuration(wait);
   if (waitMs === undefined) throw new Refusal(400, "Invalid wait time");
   const index = query.get("index") ?? "";
-  if (index !== "" && !/^\d+$/.test(index)) throw new Refusal(400, "Invalid index");
-  const stale = query.get("stale");
-  if (stale !== null && stale !== "" && !trues.has(stale) && !falses.has(stale)) {
-    throw new Refusal(400, "Expect `true` or `false` for `stale` query string parameter");
-  }
-  return { index: index === "" ? 0 : Number(index), wait: waitMs };
+  if (index !== "" && !isUint64(index)) throw new Refusal(400, "Invalid index");
+  return { index: Number(index), wait: waitMs };
+}
+
+/** For what asks for no right, by which the region would be looked at. Throws Refusal (500) where that is not this one. */
+export function inThisRegion(call: Call, region: string): void {
+  if ((call.request.query.get("region") || region) !== region) throw new Refusal(500, "No path to region");
+}
+
+/** A whole number of the query that no index exceeds. */
+export function isUint64(text: string): boolean {
+  return /^\d+$/.test(text) && BigInt(text) < 2n ** 64n;
+}
+
+/** A boolean of the query of which the server does not mind when it is none. */
+export function laxFlag(request: ApiRequest, name: string): boolean {
+  return trues.has(request.query.get(name) ?? "");
 }

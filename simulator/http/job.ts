@@ -114,7 +114,7 @@ function plan(service: Service, call: Call, id: string): Reply {
   if (jobId !== id) throw new Refusal(400, "Job ID does not match");
   return refusing(() => {
     const { job: wanted, warnings } = admitted(service, call, raw, body);
-    if (!call.access.ns(wanted.Namespace, "submit-job", "plan-job")) throw permissionDenied();
+    if (!call.local.ns(wanted.Namespace, "submit-job", "plan-job")) throw permissionDenied();
     const answer = planJob(service, wanted, flag(body, "Diff"), warnings);
     return { json: answer, index: answer.Index };
   });

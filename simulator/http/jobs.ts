@@ -5,9 +5,9 @@ import { register } from "../operations/register.ts";
 import { permissionDenied, Refusal } from "../refusal.ts";
 import { scoped } from "../state/table.ts";
 import type { Job } from "../state/types.ts";
-import { allow, bodyOf, field, flag, number, queryFlag, record, text, textMap } from "./input.ts";
+import { allow, field, flag, number, queryFlag, readOptions, record, text, textMap } from "./input.ts";
 import type { Call, Reply } from "./message.ts";
-import { byText, paginate } from "./page.ts";
+import { paginate } from "./page.ts";
 import type { Service } from "./service.ts";
 import { shapedBody, shapes } from "./shapes.ts";
 import { jobStub } from "./views.ts";
@@ -16,18 +16,23 @@ import { jobStub } from "./views.ts";
 export async function jobs(service: Service, call: Call): Promise<Reply> {
   allow(call, "GET", "PUT", "POST");
   if (call.request.method !== "GET") return registerJob(service, call, undefined);
+  readOptions(call.request);
+  const meta = queryFlag(call.request, "meta");
   const all = call.namespace === "*";
   if (all ? !call.access.anyNs("list-jobs") : !call.access.ns(call.namespace, "list-jobs")) throw permissionDenied();
-  const { query } = call.request;
-  const prefix = query.get("prefix") ?? "";
-  const meta = queryFlag(call.request, "meta");
+  const prefix = call.request.query.get("prefix") ?? "";
   const { state } = service;
   const found = await service.blocking.run(call.request, ["jobs", "job_summary"], () => {
     const rows = state.jobs.sorted().filter((job) => {
-      if (!job.ID.startsWith(prefix)) return false;
-      return all ? call.access.ns(job.Namespace, "list-jobs") : job.Namespace === call.namespace;
+      return job.ID.startsWith(prefix) && (all || job.Namespace === call.namespace);
     });
-    const page = paginate(call.request, rows, (job) => `${job.Namespace}.${job.ID}`, byText);
+    const page = paginate(call.request, rows, {
+      type: "Job",
+      tokenOf: (job) => `${job.Namespace}.${job.ID}`,
+      visible: (job) => call.access.ns(job.Namespace, "list-jobs"),
+      // Of all namespaces those with a beginning are found in one order only.
+      fixed: all && prefix !== "",
+    });
     return { index: state.indexOf("jobs", "job_summary"), value: page };
   });
   const stubs = found.value.rows.map((job) => jobStub(job, state.job_summary.get(scoped(job.Namespace, job.ID)), meta));
@@ -93,13 +98,13 @@ export function registerJob(service: Service, call: Call, pathId: string | undef
   return refusing(() => {
     if (rejects(service, call)) throw registrationDisabled();
     const { job, warnings } = admitted(service, call, raw, body);
-    if (!call.access.ns(job.Namespace, "submit-job", "register-job") || !mayMount(call, job)) throw permissionDenied();
+    if (!call.local.ns(job.Namespace, "submit-job", "register-job") || !mayMount(call, job)) throw permissionDenied();
     const submission = record(body, "Submission");
     const size = submission === undefined ? 0 : Buffer.byteLength(text(submission, "Source"));
     const dropped = size > 1_000_000;
     const done = register(
       service,
-      { ...job, NomadTokenID: call.access.tokenId },
+      { ...job, NomadTokenID: call.local.tokenId },
       {
         enforceIndex: flag(body, "EnforceIndex") ? number(body, "JobModifyIndex") : undefined,
         preserveCounts: flag(body, "PreserveCounts"),
@@ -129,8 +134,8 @@ function mayMount(call: Call, job: Job): boolean {
   return job.TaskGroups.every((group) =>
     Object.values(group.Volumes ?? {}).every((volume) =>
       volume.Type === "csi"
-        ? call.access.ns(job.Namespace, "csi-mount-volume")
-        : volume.Type !== "host" || call.access.hostVolume(volume.Source, !volume.ReadOnly),
+        ? call.local.ns(job.Namespace, "csi-mount-volume")
+        : volume.Type !== "host" || call.local.hostVolume(volume.Source, !volume.ReadOnly),
     ),
   );
 }
@@ -145,7 +150,7 @@ function withWarning(warnings: string, more: string): string {
 
 /** An operator switched registration off for all but management tokens. */
 export function rejects(service: Service, call: Call): boolean {
-  return (service.state.scheduler_config.get("")?.RejectJobRegistration ?? false) && service.acls && !call.access.management;
+  return (service.state.scheduler_config.get("")?.RejectJobRegistration ?? false) && service.acls && !call.local.management;
 }
 
 export function registrationDisabled(): Refusal {
@@ -191,96 +196,6 @@ export function validate(service: Service, call: Call): Reply {
   const region = call.request.query.get("region") || text(body, "Region") || service.region;
   if (region !== service.region) throw new Refusal(500, "No path to region");
   const namespace = text(raw as Record<string, unknown>, "Namespace") || "default";
-  if (!call.access.ns(namespace, "read-job")) throw permissionDenied();
+  if (!call.local.ns(namespace, "read-job")) throw permissionDenied();
   return refusing(() => ({ json: service.rules.validate(raw, admitContext(service, namespace, region)) }));
-}
-
-/** `GET|POST /v1/jobs/statuses`, the list behind the UI (nomad-api §7.3). */
-export async function statuses(service: Service, call: Call): Promise<Reply> {
-  allow(call, "GET", "PUT", "POST");
-  const post = call.request.method !== "GET";
-  const body = post ? bodyOf(call.request) : {};
-  const wanted = new Set(
-    (Array.isArray(field(body, "Jobs")) ? (field(body, "Jobs") as Record<string, unknown>[]) : []).map((one) =>
-      scoped(text(one, "Namespace") || call.namespace, text(one, "ID")),
-    ),
-  );
-  const children = post ? flag(body, "IncludeChildren") : queryFlag(call.request, "include_children");
-  const all = call.namespace === "*";
-  if (all ? !call.access.anyNs("read-job") : !call.access.ns(call.namespace, "read-job")) throw permissionDenied();
-  const { state } = service;
-  const tables = ["jobs", "allocs", "deployment"] as const;
-  const found = await service.blocking.run(call.request, tables, () => {
-    const rows = state.jobs
-      .sorted()
-      .filter((job) => {
-        if (wanted.size > 0) return wanted.has(scoped(job.Namespace, job.ID)) && call.access.ns(job.Namespace, "read-job");
-        if (job.ParentID !== "" && !children) return false;
-        return all ? call.access.ns(job.Namespace, "read-job") : job.Namespace === call.namespace;
-      })
-      .sort((a, b) => b.ModifyIndex - a.ModifyIndex);
-    const page = paginate(
-      call.request,
-      rows,
-      (job) => `${job.ModifyIndex}.${job.Namespace}.${job.ID}`,
-      (a, b) => Number(b.split(".")[0]) - Number(a.split(".")[0]),
-    );
-    return { index: state.indexOf(...tables), value: page };
-  });
-  return {
-    json: found.value.rows.map((job) => status(service, job)),
-    index: found.index,
-    read: true,
-    nextToken: found.value.nextToken,
-  };
-}
-
-function status(service: Service, job: Job): unknown {
-  const { state } = service;
-  const key = scoped(job.Namespace, job.ID);
-  const deployment = state.deployment.by("job", key).sort((a, b) => b.CreateIndex - a.CreateIndex)[0];
-  const groups = Object.values(deployment?.TaskGroups ?? {});
-  const waiting = groups.filter((group) => group.DesiredCanaries > 0 && !group.Promoted);
-  const childStatuses = state.jobs.by("parent", key).map((child) => child.Status);
-  const parent = job.Periodic || (job.ParameterizedJob && !job.Dispatched);
-  return {
-    ID: job.ID,
-    Namespace: job.Namespace,
-    Name: job.Name,
-    Type: job.Type,
-    NodePool: job.NodePool,
-    Datacenters: job.Datacenters ?? null,
-    Priority: job.Priority,
-    Version: job.Version,
-    SubmitTime: job.SubmitTime,
-    ModifyIndex: job.ModifyIndex,
-    Allocs: state.allocs.by("job", key).map((alloc) => ({
-      ID: alloc.ID,
-      Group: alloc.TaskGroup,
-      ClientStatus: alloc.ClientStatus,
-      NodeID: alloc.NodeID,
-      DeploymentStatus: { Canary: alloc.DeploymentStatus?.Canary ?? false, Healthy: alloc.DeploymentStatus?.Healthy ?? null },
-      JobVersion: alloc.Job.Version,
-      FollowupEvalID: alloc.FollowupEvalID,
-      HasPausedTask: false,
-    })),
-    GroupCountSum: job.TaskGroups.reduce((sum, group) => sum + group.Count, 0),
-    ChildStatuses: parent ? childStatuses : null,
-    ParentID: job.ParentID,
-    LatestDeployment:
-      deployment === undefined
-        ? null
-        : {
-            ID: deployment.ID,
-            IsActive: !["failed", "successful", "cancelled"].includes(deployment.Status),
-            JobVersion: deployment.JobVersion,
-            Status: deployment.Status,
-            StatusDescription: deployment.StatusDescription,
-            AllAutoPromote: groups.every((group) => group.AutoPromote),
-            RequiresPromotion: deployment.Status === "running" && waiting.length > 0,
-          },
-    Stop: job.Stop,
-    IsPack: job.Meta?.["pack.name"] !== undefined,
-    Status: job.Status,
-  };
 }

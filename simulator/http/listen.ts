@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { constants, gzip } from "node:zlib";
 import { ConnectionCut } from "../faults.ts";
 import { Refusal } from "../refusal.ts";
-import { refusalOf } from "./answer.ts";
+import { answerOf, cleanPath, redirection, refusalOf } from "./answer.ts";
 import { type Authenticate, callOf, exchange } from "./exchange.ts";
 import type { ApiRequest, ApiResponse } from "./message.ts";
 import type { Service } from "./service.ts";
@@ -44,6 +44,10 @@ async function serve(service: Service, authenticate: Authenticate, req: Incoming
   const aborted = new AbortController();
   res.on("close", () => aborted.abort());
   const request = await read(req, aborted.signal);
+  const [path = "/", ...query] = (req.url ?? "/").split("?");
+  if (cleanPath(path) !== path) {
+    return write(res, req, answerOf(redirection(req.method ?? "GET", [cleanPath(path), ...query].join("?")), false));
+  }
   if (request === undefined) return write(res, req, refusalOf(new Refusal(400, "400 Bad Request")));
   if (request.path === "/v1/event/stream" && request.method === "GET") return stream(service, authenticate, request, res);
   try {
@@ -67,8 +71,9 @@ async function read(req: IncomingMessage, signal: AbortSignal): Promise<ApiReque
   }
   const headers: Record<string, string | undefined> = {};
   for (const [name, value] of Object.entries(req.headers)) headers[name] = Array.isArray(value) ? value[0] : value;
-  const query = new URLSearchParams(at < 0 ? "" : raw.slice(at + 1));
-  return { method: req.method ?? "GET", path, query, headers, body: Buffer.concat(parts).toString("utf8"), signal };
+  const search = at < 0 ? "" : raw.slice(at + 1);
+  const query = new URLSearchParams(search);
+  return { method: req.method ?? "GET", path, query, search, headers, body: Buffer.concat(parts).toString("utf8"), signal };
 }
 
 async function write(res: ServerResponse, req: IncomingMessage, response: ApiResponse): Promise<void> {
@@ -94,7 +99,7 @@ function stream(service: Service, authenticate: Authenticate, request: ApiReques
   let call: ReturnType<typeof callOf> | undefined;
   try {
     streamQuery(request);
-    call = callOf(request, authenticate);
+    call = callOf(request, authenticate, service.region);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     if (error.status === 400) {

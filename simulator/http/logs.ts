@@ -1,7 +1,7 @@
 import { permissionDenied, Refusal } from "../refusal.ts";
-import { checkId } from "./evaluations.ts";
 import { allow } from "./input.ts";
 import type { Call, Reply } from "./message.ts";
+import { checkId } from "./page.ts";
 import type { Service } from "./service.ts";
 
 /** Bytes of one frame. */

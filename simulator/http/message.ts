@@ -6,6 +6,8 @@ export interface ApiRequest {
   /** Decoded, without the query. */
   readonly path: string;
   readonly query: URLSearchParams;
+  /** The query as it came, where it came over a socket. */
+  readonly search?: string;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string | undefined>>;
   /** Text of the body, or a value that stands for its JSON. */
@@ -32,6 +34,8 @@ export interface Reply {
   readonly index?: number | undefined;
   /** Reads also say whether there is a leader, and how old the answer is. */
   readonly read?: boolean;
+  /** A read that does not know of a leader. */
+  readonly leader?: false;
   readonly nextToken?: string | undefined;
   /** Where a redirect leads. */
   readonly location?: string;
@@ -40,7 +44,10 @@ export interface Reply {
 /** A request on its way through a route. */
 export interface Call {
   readonly request: ApiRequest;
+  /** In the region of the query. */
   readonly access: Access;
+  /** In the region of this server, for requests whose body may name it. */
+  readonly local: Access;
   /** Namespace of the query, else `default`. */
   readonly namespace: string;
 }

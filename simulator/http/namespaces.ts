@@ -1,9 +1,8 @@
-import { permissionDenied, Refusal } from "../refusal.ts";
+import { notFound, permissionDenied, Refusal } from "../refusal.ts";
 import type { Namespace } from "../state/cluster-types.ts";
-import { terminal } from "../state/facts.ts";
+import { terminal, textHash } from "../state/facts.ts";
 import { allow, field, record, text, textMap } from "./input.ts";
 import type { Call, Reply } from "./message.ts";
-import { byText, paginate } from "./page.ts";
 import type { Service } from "./service.ts";
 import { shapedBody, shapes } from "./shapes.ts";
 
@@ -15,13 +14,20 @@ export async function namespaces(service: Service, call: Call): Promise<Reply> {
     const rows = service.state.namespaces
       .sorted()
       .filter((one) => one.Name.startsWith(prefix) && call.access.namespace(one.Name));
-    return { index: service.state.namespaces.index, value: paginate(call.request, rows, (one) => one.Name, byText) };
+    return { index: service.state.namespaces.index, value: rows };
   });
-  return { json: found.value.rows, index: found.index, read: true, nextToken: found.value.nextToken };
+  return { json: found.value, index: found.index, read: true };
 }
 
-/** `/v1/namespace` and `/v1/namespace/:name`. */
+/** `PUT /v1/namespace`. */
+export function newNamespace(service: Service, call: Call): Reply {
+  allow(call, "PUT", "POST");
+  return put(service, call, "");
+}
+
+/** `/v1/namespace/:name`. */
 export async function namespace(service: Service, call: Call, [name = ""]: readonly string[]): Promise<Reply> {
+  if (name === "") throw new Refusal(400, "Missing Namespace Name");
   allow(call, "GET", "PUT", "POST", "DELETE");
   if (call.request.method === "DELETE") return remove(service, call, name);
   if (call.request.method !== "GET") return put(service, call, name);
@@ -30,7 +36,7 @@ export async function namespace(service: Service, call: Call, [name = ""]: reado
     return { index: row?.ModifyIndex ?? service.state.namespaces.index, value: row };
   });
   if (!call.access.namespace(name)) throw permissionDenied();
-  if (found.value === undefined) throw new Refusal(404, "Namespace not found", found.index);
+  if (found.value === undefined) throw notFound("Namespace not found", found.index);
   return { json: found.value, index: found.index, read: true };
 }
 
@@ -57,7 +63,7 @@ function put(service: Service, call: Call, pathName: string): Reply {
       VaultConfiguration: field(body, "VaultConfiguration") ?? null,
       ConsulConfiguration: field(body, "ConsulConfiguration") ?? null,
       Meta: Object.keys(meta).length === 0 ? null : meta,
-      Hash: "",
+      Hash: textHash(name, text(body, "Description"), JSON.stringify(body)),
       CreateIndex: old?.CreateIndex ?? tx.index,
       ModifyIndex: tx.index,
     };

@@ -1,20 +1,33 @@
-import { bootstrap, policies, policy, token, tokens } from "./acl.ts";
+import { bootstrap, token, tokens } from "./acl.ts";
 import { login } from "./acl-login.ts";
 import { authMethod, authMethods, bindingRule, bindingRules, jwks, role, roles } from "./acl-more.ts";
-import { agent, health, regions, schedulerConfiguration, status, system } from "./agent.ts";
+import { policies, policy } from "./acl-policies.ts";
+import {
+  agentSelf,
+  garbageCollection,
+  health,
+  leader,
+  members,
+  peers,
+  reconciliation,
+  regions,
+  schedulerConfiguration,
+} from "./agent.ts";
 import { allocation, allocations } from "./allocations.ts";
-import { enterprise, nothing, redirect, scaling, serviceByName, services } from "./catalog.ts";
+import { enterprise, plugins, redirect, scalingPolicies, scalingPolicy, serviceByName, services, volumes } from "./catalog.ts";
 import { control } from "./control.ts";
 import { deployment, deployments } from "./deployments.ts";
 import { countEvaluations, evaluation, evaluations } from "./evaluations.ts";
 import { job } from "./job.ts";
-import { jobs, parse, statuses, validate } from "./jobs.ts";
+import { jobs, parse, validate } from "./jobs.ts";
 import { logs } from "./logs.ts";
 import type { Call, Handler, Reply } from "./message.ts";
-import { namespace, namespaces } from "./namespaces.ts";
-import { node, nodes, pool, pools } from "./nodes.ts";
+import { namespace, namespaces, newNamespace } from "./namespaces.ts";
+import { pool, pools } from "./node-pools.ts";
+import { node, nodes } from "./nodes.ts";
 import { search } from "./search.ts";
 import type { Service } from "./service.ts";
+import { statuses } from "./statuses.ts";
 import { bufferedEvents } from "./stream.ts";
 import { variable, variables } from "./variables.ts";
 
@@ -39,7 +52,7 @@ const routes: readonly (readonly [string, Route])[] = [
   ["/v1/node/pool/", pool],
   ["/v1/node/", node],
   ["/v1/namespaces", namespaces],
-  ["/v1/namespace", namespace],
+  ["/v1/namespace", newNamespace],
   ["/v1/namespace/", namespace],
   ["/v1/vars", variables],
   ["/v1/var/", variable],
@@ -63,18 +76,22 @@ const routes: readonly (readonly [string, Route])[] = [
   ["/.well-known/jwks.json", jwks],
   ["/v1/event/stream", bufferedEvents],
   ["/v1/simulator/", control],
-  ["/v1/status/", status],
+  ["/v1/status/leader", leader],
+  ["/v1/status/peers", peers],
   ["/v1/regions", regions],
   ["/v1/agent/health", health],
-  ["/v1/agent/", agent],
-  ["/v1/system/", system],
+  ["/v1/agent/self", agentSelf],
+  ["/v1/agent/members", members],
+  ["/v1/system/gc", garbageCollection],
+  ["/v1/system/reconcile/summaries", reconciliation],
   ["/v1/operator/scheduler/configuration", schedulerConfiguration],
   ["/v1/services", services],
   ["/v1/service/", serviceByName],
-  ["/v1/scaling/", scaling],
+  ["/v1/scaling/policies", scalingPolicies],
+  ["/v1/scaling/policy/", scalingPolicy],
   ["/v1/search", search],
-  ["/v1/volumes", nothing],
-  ["/v1/plugins", nothing],
+  ["/v1/volumes", volumes],
+  ["/v1/plugins", plugins],
   ["/v1/quotas", enterprise],
   ["/v1/quota", enterprise],
   ["/v1/quota/", enterprise],
@@ -87,6 +104,7 @@ const routes: readonly (readonly [string, Route])[] = [
   ["/v1/allocation", redirect("/v1/allocation/")],
   ["/v1/deployment", redirect("/v1/deployment/")],
   ["/v1/node", redirect("/v1/node/")],
+  ["/v1/var", redirect("/v1/var/")],
 ];
 
 const exact = new Map<string, Route>([["/", redirect("/ui/")], ...routes.filter(([path]) => !path.endsWith("/"))]);

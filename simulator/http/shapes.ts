@@ -2,8 +2,8 @@ import { Refusal } from "../refusal.ts";
 import { bodyOf, field } from "./input.ts";
 import type { ApiRequest } from "./message.ts";
 
-type Fields = Readonly<Record<string, unknown>>;
-type Kind = "string" | "bool" | "int" | "int64" | "uint64" | "bytes" | "strings" | "map" | Shape;
+export type Fields = Readonly<Record<string, unknown>>;
+type Kind = "texts" | "string" | "bool" | "int" | "int64" | "uint64" | "bytes" | "strings" | "map" | Shape;
 
 /** What the server decodes a body into: the name of the Go type, because errors tell it, and the fields that are read. */
 export interface Shape {
@@ -52,6 +52,51 @@ export const shapes = {
   },
   tag: { type: "api.TagVersionRequest", fields: { Version: "uint64", Latest: "bool", Description: "string" } },
   namespace: { type: "structs.Namespace", fields: { Name: "string", Description: "string", Quota: "string", Meta: "strings" } },
+  nodePool: { type: "structs.NodePool", fields: { Name: "string", Description: "string", Meta: "strings" } },
+  eligibility: { type: "structs.NodeUpdateEligibilityRequest", fields: { NodeID: "string", Eligibility: "string" } },
+  drain: {
+    type: "api.NodeUpdateDrainRequest",
+    fields: {
+      NodeID: "string",
+      DrainSpec: { type: "api.DrainSpec", fields: { Deadline: "int64", IgnoreSystemJobs: "bool" } },
+      MarkEligible: "bool",
+      Meta: "strings",
+    },
+  },
+  schedulerConfiguration: {
+    type: "api.SchedulerConfiguration",
+    fields: {
+      SchedulerAlgorithm: "string",
+      PreemptionConfig: {
+        type: "api.PreemptionConfig",
+        fields: {
+          SystemSchedulerEnabled: "bool",
+          SysBatchSchedulerEnabled: "bool",
+          BatchSchedulerEnabled: "bool",
+          ServiceSchedulerEnabled: "bool",
+        },
+      },
+      MemoryOversubscriptionEnabled: "bool",
+      RejectJobRegistration: "bool",
+      PauseEvalBroker: "bool",
+    },
+  },
+  evalDelete: { type: "structs.EvalDeleteRequest", fields: { EvalIDs: "texts", Filter: "string" } },
+  policy: {
+    type: "structs.ACLPolicy",
+    fields: {
+      Name: "string",
+      Description: "string",
+      Rules: "string",
+      JobACL: { type: "structs.JobACL", fields: { Namespace: "string", JobID: "string", Group: "string", Task: "string" } },
+    },
+  },
+  bootstrap: { type: "structs.ACLTokenBootstrapRequest", fields: { BootstrapSecret: "string" } },
+  token: {
+    type: "structs.ACLToken",
+    fields: { AccessorID: "string", SecretID: "string", Name: "string", Type: "string", Policies: "texts", Global: "bool" },
+  },
+  role: { type: "structs.ACLRole", fields: { ID: "string", Name: "string", Description: "string" } },
   variable: { type: "structs.VariableDecrypted", fields: {} },
 } satisfies Record<string, Shape>;
 
@@ -93,6 +138,12 @@ function check(value: unknown, kind: Kind, place: string, path: string): void {
     if (!isObject(value)) throw mismatch(value, place, goNames[kind] ?? kind);
     if (kind === "map") return;
     for (const one of Object.values(value)) if (one !== null && typeof one !== "string") throw mismatch(one, place, "string");
+    return;
+  }
+  if (kind === "texts") {
+    if (!Array.isArray(value)) throw mismatch(value, place, "[]string");
+    const wrong = value.find((one) => one !== null && typeof one !== "string");
+    if (wrong !== undefined) throw mismatch(wrong, place, "string");
     return;
   }
   if (typeof value !== (kind === "bool" ? "boolean" : "string")) throw mismatch(value, place, goNames[kind] ?? kind);

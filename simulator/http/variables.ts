@@ -1,11 +1,11 @@
-import { permissionDenied, Refusal } from "../refusal.ts";
+import { notFound, permissionDenied, Refusal } from "../refusal.ts";
 import type { Variable, VariableLock } from "../state/cluster-types.ts";
 import { scoped } from "../state/table.ts";
 import { goDuration, goDurationText } from "../tasks/behaviour.ts";
 import { deleteVariable, type Outcome, releaseLock, setVariable } from "../variables/store.ts";
-import { allow, bodyOf, field, record, textMap } from "./input.ts";
+import { allow, bodyOf, field, readOptions, record, textMap } from "./input.ts";
 import type { Call, Reply } from "./message.ts";
-import { byText, paginate } from "./page.ts";
+import { paginate } from "./page.ts";
 import type { Service } from "./service.ts";
 
 const maxBytes = 65_536;
@@ -14,18 +14,35 @@ const defaultLockNs = 15e9;
 /** `GET /v1/vars`: metadata of the variables that the sender may list. */
 export async function variables(service: Service, call: Call): Promise<Reply> {
   allow(call, "GET");
+  parsed(call);
   const prefix = call.request.query.get("prefix") ?? "";
   const all = call.namespace === "*";
   const found = await service.blocking.run(call.request, ["variables"], () => {
-    const rows = service.state.variables
-      .sorted()
-      .filter((one) => one.Path.startsWith(prefix) && (all || one.Namespace === call.namespace))
-      .filter((one) => call.access.variable(one.Namespace, one.Path, "list"));
-    const page = paginate(call.request, rows, (one) => `${one.Namespace}.${one.Path}`, byText);
+    const rows = service.state.variables.sorted().filter((one) => all || one.Namespace === call.namespace);
+    const page = paginate(
+      call.request,
+      rows.filter((one) => all || one.Path.startsWith(prefix)),
+      {
+        type: "VariableEncrypted",
+        filtered: ({ Items: _, ...metadata }) => ({ VariableMetadata: metadata, VariableData: {} }),
+        tokenOf: (one) => `${one.Namespace}.${one.Path}`,
+        visible: (one) => one.Path.startsWith(prefix) && call.access.variable(one.Namespace, one.Path, "list"),
+        fixed: true,
+      },
+    );
     return { index: service.state.variables.index, value: page };
   });
   const json = found.value.rows.map((one) => metadata(one, call.access.management));
   return { json, index: found.index, read: true, nextToken: found.value.nextToken };
+}
+
+/** What is wrong with a read is told twice here. */
+function parsed(call: Call): void {
+  try {
+    readOptions(call.request);
+  } catch (error) {
+    throw error instanceof Refusal ? new Refusal(error.status, `${error.message}failed to parse parameters`) : error;
+  }
 }
 
 function metadata(variable: Variable, showLock: boolean): Record<string, unknown> {
@@ -63,12 +80,13 @@ export async function variable(service: Service, call: Call, [path = ""]: readon
 }
 
 async function read(service: Service, call: Call, path: string): Promise<Reply> {
+  parsed(call);
   const found = await service.blocking.run(call.request, ["variables"], () => {
     const row = service.state.variables.get(scoped(call.namespace, path));
     return { index: row?.ModifyIndex ?? service.state.variables.index, value: row };
   });
   if (!call.access.variable(call.namespace, path, "read")) throw permissionDenied();
-  if (found.value === undefined) throw new Refusal(404, "variable not found", found.index);
+  if (found.value === undefined) throw notFound("variable not found", found.index);
   return { json: { ...metadata(found.value, call.access.management), Items: found.value.Items }, index: found.index, read: true };
 }
 

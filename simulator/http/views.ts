@@ -66,7 +66,7 @@ export function allocStub(
 }
 
 /** One line of the node list. */
-export function nodeStub(node: Node, resources: boolean): unknown {
+export function nodeStub(node: Node, fields: { readonly resources: boolean; readonly os: boolean }): unknown {
   return {
     Address: "127.0.0.1",
     ID: node.ID,
@@ -81,7 +81,8 @@ export function nodeStub(node: Node, resources: boolean): unknown {
     StatusDescription: node.StatusDescription,
     Drivers: node.Drivers,
     HostVolumes: node.HostVolumes,
-    ...(resources ? { NodeResources: node.NodeResources, ReservedResources: node.ReservedResources } : {}),
+    ...(fields.os ? { Attributes: { "os.name": node.Attributes["os.name"] ?? "" } } : {}),
+    ...(fields.resources ? { NodeResources: node.NodeResources, ReservedResources: node.ReservedResources } : {}),
     LastDrain: node.LastDrain,
     CreateIndex: node.CreateIndex,
     ModifyIndex: node.ModifyIndex,

@@ -86,6 +86,7 @@ export function newNode(tools: NodeTools, options: NodeOptions, version: string)
     LastMissedHeartbeatIndex: 0,
     LastAllocUpdateIndex: 0,
     CgroupParent: "nomad.slice",
+    GCVolumesOnNodeGC: false,
     CreateIndex: 0,
     ModifyIndex: 0,
   };

@@ -1,3 +1,5 @@
+import { goDuration as goDurationText } from "../jobspec/go-text.ts";
+import { listErrors } from "../jobspec/messages.ts";
 import { Refusal } from "../refusal.ts";
 import type { AclToken } from "../state/cluster-types.ts";
 import { rfc3339 } from "../state/facts.ts";
@@ -17,16 +19,40 @@ export interface TokenRequest {
   readonly expirationTime?: string | null;
 }
 
-function listErrors(problems: readonly string[]): string {
-  const head = problems.length === 1 ? "1 error occurred" : `${problems.length} errors occurred`;
-  return `${head}:\n${problems.map((one) => `\t* ${one}\n`).join("")}\n`;
+const isUuid = /^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/;
+const [shortestTtlMs, longestTtlMs] = [60_000, 86_400_000];
+
+function expiryProblems({ ttlMs, expirationTime }: TokenRequest, now: number): string[] {
+  const problems: string[] = [];
+  if (ttlMs < 0) problems.push(`token expiration TTL '${goDurationText(ttlMs * 1e6)}' should not be negative`);
+  const at = expirationTime ? Date.parse(expirationTime) : ttlMs === 0 ? undefined : now + ttlMs;
+  if (at === undefined) return problems;
+  if (at < now) problems.push("expiration time cannot be before create time");
+  const was = `(was ${goDurationText(Math.round((at - now) * 1e6))})`;
+  if (at - now > longestTtlMs) problems.push(`expiration time cannot be more than 24h0m0s in the future ${was}`);
+  else if (at - now < shortestTtlMs) problems.push(`expiration time cannot be less than 1m0s in the future ${was}`);
+  return problems;
+}
+
+/** Global mode and expiry stay as they were made. */
+function changeProblems(request: TokenRequest, old: AclToken): string[] {
+  const expires = request.expirationTime ? Date.parse(request.expirationTime) : undefined;
+  const before = old.ExpirationTime === null ? undefined : Date.parse(old.ExpirationTime);
+  return [
+    ...(old.Global === request.global ? [] : ["cannot toggle global mode"]),
+    ...(request.ttlMs === 0 ? [] : ["cannot update expiration TTL"]),
+    ...(expires === undefined || expires === before ? [] : ["cannot update expiration time"]),
+  ];
 }
 
 /** Creates a token, or updates the one with that accessor. Throws Refusal (400). */
 export function putToken(ops: Operations, request: TokenRequest): { token: AclToken; index: number } {
   const { state } = ops;
   const old = request.accessor === "" ? undefined : state.acl_token.get(request.accessor);
-  if (request.accessor !== "" && old === undefined) throw new Refusal(400, `cannot find token ${request.accessor}`);
+  const uploaded = isUuid.test(request.accessor) && isUuid.test(request.secret ?? "") && request.type !== "management";
+  if (request.accessor !== "" && old === undefined && !uploaded) {
+    throw new Refusal(400, `cannot find token ${request.accessor}`);
+  }
   const type = request.type;
   const problems: string[] = [];
   if (request.name.length > 256) problems.push("token name too long");
@@ -34,19 +60,19 @@ export function putToken(ops: Operations, request: TokenRequest): { token: AclTo
   if (type === "client" && !bound) problems.push("client token missing policies or roles");
   else if (type === "management" && bound) problems.push("management token cannot be associated with policies or roles");
   else if (type !== "client" && type !== "management") problems.push("token type must be client or management");
-  if (old !== undefined && old.Global !== request.global) problems.push("cannot toggle global mode");
+  const now = ops.now();
+  problems.push(...(old === undefined ? expiryProblems(request, now) : changeProblems(request, old)));
   if (problems.length > 0) throw new Refusal(400, `token 0 invalid: ${listErrors(problems)}`);
   const Roles = request.roles.map((link) => {
     const role = link.id !== "" ? state.acl_roles.get(link.id) : state.acl_roles.by("name", link.name)[0];
     if (role === undefined) throw new Refusal(400, `cannot find role ${link.id || link.name}`);
     return { ID: role.ID, Name: role.Name };
   });
-  const now = ops.now();
   const created = old?.CreateTime ?? rfc3339(now);
   const expires = old?.ExpirationTime ?? request.expirationTime ?? (request.ttlMs > 0 ? rfc3339(now + request.ttlMs) : null);
   return state.write("ACLTokenUpsert", (tx) => {
     const token: AclToken = {
-      AccessorID: old?.AccessorID ?? ops.newId(),
+      AccessorID: request.accessor || ops.newId(),
       SecretID: old?.SecretID ?? request.secret ?? ops.newId(),
       Name: request.name,
       Type: type,

@@ -78,6 +78,7 @@ export interface Node {
   readonly LastMissedHeartbeatIndex: number;
   /** Raft index at which its client spoke of its allocations last. */
   readonly LastAllocUpdateIndex: number;
+  readonly GCVolumesOnNodeGC: boolean;
   readonly CreateIndex: number;
   readonly ModifyIndex: number;
 }
@@ -115,7 +116,7 @@ export interface NodePool {
   readonly Meta: Readonly<Record<string, string>> | null;
   readonly SchedulerConfiguration: { readonly MemoryOversubscriptionEnabled?: boolean | null } | null;
   readonly NodeIdentityTTL: number;
-  readonly Hash: string;
+  readonly Hash: string | null;
   readonly CreateIndex: number;
   readonly ModifyIndex: number;
 }
@@ -235,6 +236,7 @@ export interface SchedulerConfig {
   readonly MemoryOversubscriptionEnabled: boolean;
   readonly RejectJobRegistration: boolean;
   readonly PauseEvalBroker: boolean;
+  readonly NodeLimitForFeasibilityChecks: number;
   readonly CreateIndex: number;
   readonly ModifyIndex: number;
 }

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { Allocation, AllocDeploymentStatus, Deployment, Evaluation, Job, TaskGroup } from "./types.ts";
 
 /** Go's zero time; most answers show it as null, those about tokens as this. */
@@ -76,4 +77,9 @@ export function hasAutoPromote(deployment: Deployment): boolean {
 
 export function evalTerminal(evaluation: Evaluation): boolean {
   return ["complete", "failed", "canceled"].includes(evaluation.Status);
+}
+
+/** What a server shows as the hash of a row: 32 bytes in base64, that differ when the texts do. */
+export function textHash(...texts: readonly string[]): string {
+  return createHash("sha256").update(JSON.stringify(texts)).digest("base64");
 }

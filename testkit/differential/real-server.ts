@@ -15,11 +15,11 @@ export interface RealServer {
 const readyMs = 60_000;
 
 /** Starts a server of one, with a folder of its own, and waits until it leads. Throws with the end of its output when it does not. */
-export async function startRealServer(binary: string): Promise<RealServer> {
+export async function startRealServer(binary: string, acl = false): Promise<RealServer> {
   const folder = await mkdtemp(join(await fastFolder(), "nops-server-"));
   const [http, rpc, serf] = await freePorts();
   const config = join(folder, "server.hcl");
-  await writeFile(config, serverConfig(folder, http, rpc, serf));
+  await writeFile(config, serverConfig(folder, http, rpc, serf, acl));
   const env = { PATH: process.env["PATH"] ?? "", HOME: folder, TMPDIR: folder };
   const child = spawn(binary, ["agent", "-config", config], { cwd: folder, env, stdio: ["ignore", "pipe", "pipe"] });
   let output = "";
@@ -63,7 +63,7 @@ async function fastFolder(): Promise<string> {
   );
 }
 
-function serverConfig(folder: string, http: number, rpc: number, serf: number): string {
+function serverConfig(folder: string, http: number, rpc: number, serf: number, acl: boolean): string {
   return `bind_addr = "127.0.0.1"
 data_dir = "${folder}/data"
 disable_update_check = true
@@ -87,6 +87,9 @@ server {
 }
 limits {
   http_max_conns_per_client = 0
+}
+acl {
+  enabled = ${acl}
 }
 `;
 }

@@ -69,16 +69,26 @@ export class Twins {
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 8 });
   readonly #random = seededRandom(7);
   readonly #nodes = new Map<string, Node>();
+  readonly #token: string | undefined;
 
-  private constructor(server: RealServer, rpc: NomadRpc) {
+  private constructor(server: RealServer, rpc: NomadRpc, acl: string | undefined) {
     this.#server = server;
     this.#rpc = rpc;
-    this.simulator = createSimulator({ clock: systemClock, nodes: [] });
+    this.#token = acl;
+    this.simulator = createSimulator({ clock: systemClock, nodes: [], acl: acl !== undefined });
   }
 
-  static async start(binary: string): Promise<Twins> {
-    const server = await startRealServer(binary);
-    return new Twins(server, await NomadRpc.open(server.rpcPort));
+  /** With `acl` both have ACLs on and the same management token, whose secret it is. */
+  static async start(binary: string, acl?: string): Promise<Twins> {
+    const server = await startRealServer(binary, acl !== undefined);
+    const twins = new Twins(server, await NomadRpc.open(server.rpcPort), acl);
+    if (acl !== undefined) await twins.ask({ method: "PUT", path: "/v1/acl/bootstrap", body: { BootstrapSecret: acl } });
+    return twins;
+  }
+
+  /** Where the real server listens. */
+  get address(): string {
+    return this.#server.address;
   }
 
   async stop(): Promise<void> {
@@ -92,7 +102,7 @@ export class Twins {
     const tools = { newId: () => uuid(this.#random), now: () => systemClock.now() };
     const node = newNode(tools, options, version);
     await this.#rpc.call("Node.Register", { Region: "global", Node: packableNode(node) });
-    const answer = await askOver(this.#agent, this.#server.address, { method: "GET", path: `/v1/node/${node.ID}` });
+    const answer = await this.askReal({ method: "GET", path: `/v1/node/${node.ID}` });
     const known = { ...node, ComputedClass: (JSON.parse(answer.body) as Node).ComputedClass };
     this.#nodes.set(node.ID, known);
     this.simulator.clients.setSilent(node.ID, true);
@@ -165,12 +175,16 @@ export class Twins {
   }
 
   askReal(exchange: Exchange): Promise<Answer> {
-    return askOver(this.#agent, this.#server.address, exchange);
+    return askOver(this.#agent, this.#server.address, exchange, this.#headers());
+  }
+
+  #headers(): Record<string, string> {
+    return this.#token === undefined ? {} : { "x-nomad-token": this.#token };
   }
 
   async askSimulated({ method, path, body }: Exchange): Promise<Answer> {
-    const plain = body === undefined ? { method, path } : { method, path, body: JSON.stringify(body) };
-    const answer = await this.simulator.request(plain);
+    const text = body === undefined ? {} : { body: JSON.stringify(body) };
+    const answer = await this.simulator.request({ method, path, headers: this.#headers(), ...text });
     return {
       status: answer.status,
       type: answer.headers["content-type"] ?? "",
@@ -180,9 +194,14 @@ export class Twins {
   }
 }
 
-function askOver(agent: Agent, address: string, { method, path, body }: Exchange): Promise<Answer> {
+function askOver(
+  agent: Agent,
+  address: string,
+  { method, path, body }: Exchange,
+  headers: Record<string, string>,
+): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    const outgoing = request(`${address}${path}`, { method, agent }, (incoming) => {
+    const outgoing = request(`${address}${path}`, { method, agent, headers }, (incoming) => {
       const parts: Buffer[] = [];
       incoming.on("data", (part: Buffer) => parts.push(part));
       incoming.on("error", reject);
