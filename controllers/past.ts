@@ -80,15 +80,20 @@ export class Past {
 
   /** Somebody registered the job since. If it was a deployment that the database does not know to have got so far, it forgot. */
   private async unknownVersion({ key, newestDeployment, seenIndex }: JobOnRecord): Promise<string | undefined> {
-    const accepted = Date.parse((await this.deps.store.restoreAcceptedAt()) ?? "") || 0;
     for (const { Version, JobModifyIndex } of await this.deps.nomad.jobVersions(key)) {
       if (JobModifyIndex <= seenIndex) continue;
       const id = deploymentIn(await this.deps.nomad.readSubmission(key, Version));
-      if (id === undefined || !isUlid(id) || ulidTime(id) <= accepted) continue;
-      if (await this.isForgotten(id, newestDeployment))
+      if (id === undefined || !isUlid(id)) continue;
+      if ((await this.isForgotten(id, newestDeployment)) && !(await this.isAccepted(id)))
         return `${words(key)} was registered as version ${Version} by deployment ${id}, of which the database does not know that`;
     }
     return undefined;
+  }
+
+  /** What was done before a person accepted the database counts as known. */
+  private async isAccepted(id: string): Promise<boolean> {
+    const accepted = await this.deps.store.restoreAcceptedAt();
+    return accepted !== undefined && ulidTime(id) <= Date.parse(accepted);
   }
 
   /** The newest deployment of a job is always kept, so an unknown newer one was made after this copy; an unknown older one was removed. */

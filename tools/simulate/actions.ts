@@ -68,13 +68,17 @@ type Happening =
   | { readonly do: "run"; readonly calls: number; readonly ms: number }
   /** Lets calls happen until one of this name waits for its turn. `working`: and a deployment is under way. */
   | { readonly do: "until"; readonly call: string; readonly ms: number; readonly working?: boolean }
-  /** Lets so many calls happen; with the next the process dies, before or after its effect. `working`: only if a deployment is under way. */
+  /**
+   * Lets so many calls happen; with the next the process dies, before or after its effect. `working`: only if a deployment is under way.
+   * `atWrite`: sooner, with the first that moves something on, if one comes.
+   */
   | {
       readonly do: "crash";
       readonly calls: number;
       readonly when: "before" | "after";
       readonly downMs: number;
       readonly working?: boolean;
+      readonly atWrite?: boolean;
     }
   /** Ends the process as SIGTERM does, and starts a new one. */
   | { readonly do: "restart" }
@@ -109,7 +113,7 @@ export function describeAction(action: Action): string {
     case "until":
       return `run until ${action.call} waits, at most ${action.ms / 1_000} s`;
     case "crash":
-      return `crash ${action.working === true ? "what works " : ""}${action.when} call ${action.calls + 1}${action.downMs > 0 ? `, down for ${action.downMs / 1_000} s` : ""}`;
+      return `crash ${action.working === true ? "what works " : ""}${action.when} ${action.atWrite === true ? "a write, at the latest " : ""}call ${action.calls + 1}${action.downMs > 0 ? `, down for ${action.downMs / 1_000} s` : ""}`;
     case "restart":
     case "reopen":
       return action.do;

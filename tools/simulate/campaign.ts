@@ -19,12 +19,21 @@ export interface CampaignResult {
   readonly crashes: number;
   readonly lives: number;
   readonly reached: ReadonlyMap<string, number>;
+  /** Deaths by the call at which they came. */
+  readonly deaths: ReadonlyMap<string, number>;
   readonly failed: { readonly seed: number; readonly history: History; readonly violation: Violation } | undefined;
 }
 
 /** Plays one history after another until it is told to stop or a rule is broken. */
 export async function campaign(options: CampaignOptions): Promise<CampaignResult> {
-  const sum = { histories: 0, calls: 0, crashes: 0, lives: 0, reached: new Map<string, number>() };
+  const sum = {
+    histories: 0,
+    calls: 0,
+    crashes: 0,
+    lives: 0,
+    reached: new Map<string, number>(),
+    deaths: new Map<string, number>(),
+  };
   for (let seed = options.seed; options.goOn(sum.histories); seed++) {
     const history = generateHistory(seed);
     const { violation, counters, reached, actions } = await play(
@@ -36,6 +45,7 @@ export async function campaign(options: CampaignOptions): Promise<CampaignResult
     sum.crashes += counters.crashes;
     sum.lives += counters.lives;
     for (const [name, count] of reached) sum.reached.set(name, (sum.reached.get(name) ?? 0) + count);
+    for (const [name, count] of counters.deaths) sum.deaths.set(name, (sum.deaths.get(name) ?? 0) + count);
     if (violation === undefined) continue;
     const failed = { seed, history: { ...history, actions: history.actions.slice(0, actions + 1) }, violation };
     return { ...sum, failed };

@@ -36,10 +36,16 @@ export class Chooser {
     return items.filter(() => this.chance(probability));
   }
 
-  /** Calls of a process that is to die young. */
+  /** Calls of a process that is to die young, wherever it is. */
   callsOfLife(): number {
     const kind = this.random.next();
     return this.below(kind < 0.5 ? 2 : kind < 0.8 ? 4 : kind < 0.95 ? 10 : 30);
+  }
+
+  /** Calls of a process that is to die on its way back to a deployment under way, of which it knows after about three. */
+  callsOnTheWayBack(): number {
+    const kind = this.random.next();
+    return this.below(kind < 0.4 ? 3 : kind < 0.85 ? 6 : kind < 0.97 ? 10 : 30);
   }
 
   /** Mostly few, sometimes many. */

@@ -39,12 +39,32 @@ export class Gate {
     return this.waiting.some((call) => call.name === name);
   }
 
-  /** Takes out one of the waiting calls by chance. `follow`: one of those that the last answer led to, if there are any. */
+  /** Whether a call that fits waits. */
+  hasSuch(fits: (call: PendingCall) => boolean): boolean {
+    return this.waiting.some(fits);
+  }
+
+  /**
+   * Takes out one of the waiting calls by chance. `follow`: one of those that the last answer led to, if there are any, and what leads to
+   * deployments rather than to the files in git, which take many calls to read.
+   */
   take(random: Random, follow: boolean): PendingCall | undefined {
     const { waiting } = this;
     const from = follow && this.fresh > 0 ? waiting.length - this.fresh : 0;
     const choice = waiting.length - from;
-    const at = choice < 2 ? from : from + Math.floor(random.next() * choice);
+    const chosen = choice < 2 ? from : from + Math.floor(random.next() * choice);
+    const next = from + ((chosen - from + 1) % choice);
+    return this.takeAt(follow && choice > 1 && waiting[chosen]?.port === "git" ? next : chosen);
+  }
+
+  /** Takes out the first of the waiting calls that fits. */
+  takeSuch(fits: (call: PendingCall) => boolean): PendingCall | undefined {
+    const at = this.waiting.findIndex(fits);
+    return at < 0 ? undefined : this.takeAt(at);
+  }
+
+  private takeAt(at: number): PendingCall | undefined {
+    const { waiting } = this;
     const call = waiting[at];
     this.fresh = 0;
     const last = waiting.pop();

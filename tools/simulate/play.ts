@@ -91,7 +91,7 @@ class Player {
         return;
       case "crash":
         // Time that does not pass does not end what is under way.
-        await world.crash(action.calls, action.working === true ? 100 : 30_000, action.when);
+        await world.crash(action.calls, action.working === true ? 100 : 30_000, action.when, action.atWrite === true);
         if (action.downMs > 0) world.pass(action.downMs);
         world.start();
         return;

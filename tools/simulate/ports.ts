@@ -42,6 +42,34 @@ export const nomadWrites: ReadonlySet<string> = new Set([
   "reschedule",
 ]);
 
+/** Calls of the store that only read, or write what can be found again. */
+export const storeReads: ReadonlySet<string> = new Set([
+  "jobFacts",
+  "deployment",
+  "deploymentSpec",
+  "frozenHooks",
+  "hookRuns",
+  "approvals",
+  "commitAuthorEmail",
+  "activeDeployments",
+  "jobsOnRecord",
+  "restoreAcceptedAt",
+  "completedJobs",
+  "revisionsInUse",
+  "deploymentAtCommit",
+  "countAutomaticStarts",
+  "jobFiles",
+  "acceptedRemovals",
+  "phaseStepStartedAt",
+  "saveVerdict",
+  "saveJobFiles",
+]);
+
+/** Whether a call moves something on: a deployment, a hook, a decision, or a job in Nomad. */
+export function isWrite({ port, name }: { readonly port: PortName; readonly name: string }): boolean {
+  return port === "nomad" ? nomadWrites.has(name) : port === "store" && !storeReads.has(name);
+}
+
 type Methods = Readonly<Record<string, (...args: readonly never[]) => unknown>>;
 
 /** The same methods, each behind the gate. `target` is asked at the moment of the effect, since a store may be opened anew. */

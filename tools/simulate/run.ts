@@ -25,10 +25,12 @@ process.stdout.write(
     `${perMinute(result.crashes, wall)} crashes a minute; ${perMinute(result.crashes, busy)} a minute of one core\n`,
 );
 if (values.reached === true) {
-  const lines = [...result.reached]
-    .toSorted(([, a], [, b]) => b - a)
-    .map(([name, count]) => `${String(count).padStart(8)}  ${name}`);
-  process.stdout.write(`${lines.join("\n")}\n`);
+  const table = (counts: ReadonlyMap<string, number>): string =>
+    [...counts]
+      .toSorted(([, a], [, b]) => b - a)
+      .map(([name, count]) => `${String(count).padStart(8)}  ${name}\n`)
+      .join("");
+  process.stdout.write(`moves:\n${table(result.reached)}deaths at:\n${table(result.deaths)}`);
 }
 if (result.failed !== undefined) {
   process.stdout.write(`${await explainFailure(result.failed)}\n`);

@@ -146,10 +146,16 @@ export function deaths(pick: Chooser, anywhere: number, working: number): Action
   const first = pick.below(anywhere);
   return Array.from({ length: first + pick.below(working + 1) }, (_, at): Action => {
     const downMs = pick.chance(at < first ? 0.06 : 0.004) ? pick.of([1_000, 45_000, 600_000]) : 0;
-    const death = { do: "crash", calls: pick.callsOfLife(), when: pick.chance(0.5) ? "before" : "after", downMs } as const;
-    return at < first ? death : { ...death, working: true };
+    const death = { do: "crash", when: pick.chance(0.5) ? "before" : "after", downMs } as const;
+    if (at < first) return { ...death, calls: pick.callsOfLife() };
+    return pick.chance(atWrites)
+      ? { ...death, calls: 10, working: true, atWrite: true }
+      : { ...death, calls: pick.callsOnTheWayBack(), working: true };
   });
 }
+
+/** Share of the deaths at work that come with the first write of a process. */
+const atWrites = 0.06;
 
 /** A deployment begins, comes to one of its turning points, and from there on its processes die young. */
 export function deathsAtWork(pick: Chooser, memory: Memory): Action[] {
@@ -172,7 +178,7 @@ export function deathsAtWork(pick: Chooser, memory: Memory): Action[] {
     { do: "person", act: "approve", job, who: "ann" },
     { do: "person", act: "approve", job, who: "bob" },
     { ...until, ms: 20_000 },
-    ...deaths(pick, 4, pick.of([100, 400, 1_200])),
+    ...deaths(pick, 4, pick.of([200, 800, 2_400])),
     { do: "run", calls: pick.of([10, 200]), ms: 20_000 },
   ];
 }

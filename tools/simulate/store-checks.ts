@@ -7,6 +7,7 @@ import { windowHold, windowOf } from "../../plan/holds.ts";
 import type { Store } from "../../store/open.ts";
 import type { Catalogue } from "./catalogue.ts";
 import type { PendingCall } from "./gate.ts";
+import { storeReads } from "./ports.ts";
 import type { Shadow } from "./shadow.ts";
 import { Violation } from "./violation.ts";
 
@@ -17,28 +18,6 @@ const edges: Readonly<Record<string, readonly string[]>> = {
   applying: ["post_hook", "completed", "failed"],
   post_hook: ["completed", "failed"],
 };
-
-const reads = new Set([
-  "jobFacts",
-  "deployment",
-  "deploymentSpec",
-  "frozenHooks",
-  "hookRuns",
-  "approvals",
-  "commitAuthorEmail",
-  "activeDeployments",
-  "jobsOnRecord",
-  "restoreAcceptedAt",
-  "completedJobs",
-  "revisionsInUse",
-  "deploymentAtCommit",
-  "countAutomaticStarts",
-  "jobFiles",
-  "acceptedRemovals",
-  "phaseStepStartedAt",
-  "saveVerdict",
-  "saveJobFiles",
-]);
 
 export interface StoreChecksDeps {
   readonly store: () => Store;
@@ -67,7 +46,7 @@ export class StoreChecks {
 
   /** `value`: what the port answers, `null` for nothing, `undefined` when it refused. @throws Violation. */
   async after(call: PendingCall, value: unknown): Promise<void> {
-    if (reads.has(call.name)) return;
+    if (storeReads.has(call.name)) return;
     if (value !== undefined) this.noteHolds(call);
     if (call.name === "approve" && value !== undefined) this.checkApproval(call.args[0] as { id: string; specHash: string });
     const touched = new Set<string>();

@@ -25,7 +25,7 @@ import { behaviour } from "./job-pool.ts";
 import { LifeClock } from "./life-clock.ts";
 import { NomadChecks } from "./nomad-checks.ts";
 import { SimulatedNomad } from "./nomad-port.ts";
-import { gatedGit, gatedNomad, gatedStore, nomadWrites } from "./ports.ts";
+import { gatedGit, gatedNomad, gatedStore, isWrite, nomadWrites } from "./ports.ts";
 import { Shadow } from "./shadow.ts";
 import { StoreChecks } from "./store-checks.ts";
 import { Violation } from "./violation.ts";
@@ -52,6 +52,8 @@ export interface Counters {
   calls: number;
   /** Deaths at a call, before or after its effect. */
   crashes: number;
+  /** The same by the call. */
+  readonly deaths: Map<string, number>;
   lives: number;
 }
 
@@ -76,7 +78,7 @@ export class World {
   readonly sim: Simulator;
   readonly nomad: SimulatedNomad;
   readonly watch: SimulatedWatch;
-  readonly counters: Counters = { calls: 0, crashes: 0, lives: 0 };
+  readonly counters: Counters = { calls: 0, crashes: 0, deaths: new Map(), lives: 0 };
   readonly settings: OperatorSettings;
   readonly required: number;
   store: Store;
@@ -204,15 +206,21 @@ export class World {
     }
   }
 
-  /** Lets calls happen as `run` does; with the next one the process dies. Without one it dies idle, which counts for nothing. */
-  async crash(calls: number, ms: number, when: "before" | "after"): Promise<void> {
-    await this.run(calls, ms);
-    const call = this.gate.take(this.random, this.follows);
+  /**
+   * Lets calls happen as `run` does; with the next one the process dies, or with the first write if it shall be `atWrite`. Without one it
+   * dies idle, which counts for nothing.
+   */
+  async crash(calls: number, ms: number, when: "before" | "after", atWrite = false): Promise<void> {
+    if (atWrite) this.follows = true;
+    await this.run(calls, ms, atWrite ? () => this.gate.hasSuch(isWrite) : undefined);
+    const call = (atWrite ? this.gate.takeSuch(isWrite) : undefined) ?? this.gate.take(this.random, this.follows);
     if (call !== undefined) {
       this.note(`-- dies ${when} ${call.port}.${call.name}`);
       this.mark(when === "before" ? "b" : "a");
       if (when === "after") await this.perform(call, false).catch((error: unknown) => this.rethrow(error));
       this.counters.crashes += 1;
+      const place = `${call.port}.${call.name}`;
+      this.counters.deaths.set(place, (this.counters.deaths.get(place) ?? 0) + 1);
     }
     this.die();
     if (this.failure !== undefined) throw this.failure;
