@@ -39,6 +39,7 @@ export type WorldAct =
   | "snapshot"
   | "restore"
   | "gap"
+  | "disturb_plans"
   | "lose_node"
   | "return_node";
 

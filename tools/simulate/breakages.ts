@@ -304,6 +304,18 @@ const ofApply: readonly BrokenBuild[] = [
     ports: (deps) => ({ ...deps, settings: { ...deps.settings, applyTimeoutMs: deps.settings.applyTimeoutMs / 4 } }),
   },
   {
+    name: "leaves on record what a later plan at the same index no longer shows",
+    breaks: ["D5"],
+    seed: 2,
+    ports: withStore((store, world) => ({
+      saveVerdict: async (key, verdict) => {
+        const active = world.shadow.active(key);
+        if (active?.state === "applying" && active.baseIndex === verdict.jobModifyIndex) return;
+        await store.saveVerdict(key, verdict);
+      },
+    })),
+  },
+  {
     name: "promotes without noting the wish",
     breaks: ["O7"],
     seed: 1,

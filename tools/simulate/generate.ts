@@ -46,6 +46,7 @@ const events: Readonly<Record<WorldAct, number>> = {
   snapshot: 2,
   restore: 1,
   gap: 2,
+  disturb_plans: 2,
   lose_node: 0.5,
   return_node: 1,
 };

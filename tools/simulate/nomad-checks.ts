@@ -1,5 +1,6 @@
 import { type JobKey, jobKey, splitJobKey } from "../../model/job-key.ts";
-import type { JobSpec, Submission } from "../../model/nomad.ts";
+import type { JobSpec, PlanResult, Submission } from "../../model/nomad.ts";
+import { judgeDrift } from "../../plan/drift.ts";
 import type { Simulator } from "../../simulator/server.ts";
 import { scoped } from "../../simulator/state/table.ts";
 import type { Catalogue } from "./catalogue.ts";
@@ -20,6 +21,9 @@ export class NomadChecks {
   /** `key index` of every plan that was answered. */
   private readonly plannedAt = new Set<string>();
 
+  /** When a plan of a job last showed a difference, in steps of the shadow. */
+  private readonly differed = new Map<JobKey, number>();
+
   constructor(sim: Simulator, shadow: Shadow, catalogue: Catalogue) {
     this.sim = sim;
     this.shadow = shadow;
@@ -28,6 +32,11 @@ export class NomadChecks {
 
   wasPlanned(key: JobKey, index: number): boolean {
     return this.plannedAt.has(`${key} ${index}`);
+  }
+
+  /** Whether a plan of the job showed a difference after that step. */
+  differedSince(key: JobKey, step: number): boolean {
+    return (this.differed.get(key) ?? 0) > step;
   }
 
   /** A new process remembers no plan of the one before. */
@@ -47,7 +56,9 @@ export class NomadChecks {
         this.planned.set(spec.ID, texts.add(JSON.stringify(spec)));
         const key = jobKey(spec.Namespace ?? "default", spec.ID);
         this.plannedAt.add(`${key} ${this.indexOf(key)}`);
-        return call.effect();
+        const plan = call.effect() as PlanResult;
+        if (judgeDrift(plan.diff, false) !== "none") this.differed.set(key, this.shadow.tick());
+        return plan;
       }
       case "register":
         return this.register(call, late);

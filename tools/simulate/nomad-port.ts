@@ -40,6 +40,8 @@ const mostAdmitted = 5_000;
 
 export class SimulatedNomad {
   private readonly sim: Simulator;
+  /** How many plans of a job are still to tell of an edit that is none; see `answerPlan`. */
+  private readonly unstable = new Map<string, number>();
   /** The last plan of each job, which holds as long as neither the state nor the time moves. */
   private readonly planned = new Map<Job, { readonly moment: string; readonly result: PlanResult }>();
 
@@ -55,6 +57,30 @@ export class SimulatedNomad {
     return spec;
   }
 
+  /** From now on so many plans of the job show an edit that is none, at an index that stays. */
+  disturbPlans(jobId: string, plans: number): void {
+    this.unstable.set(jobId, plans);
+  }
+
+  /** All plans tell the truth again. */
+  settlePlans(): void {
+    this.unstable.clear();
+  }
+
+  /**
+   * The plan as the operator is answered. A real server changes what it says at an unchanged index too: a field of which it does not keep
+   * what it was given shows up as an edit, or one that was edited no longer does.
+   */
+  answerPlan(spec: JobSpec): PlanResult {
+    const plan = this.plan(spec);
+    const left = this.unstable.get(spec.ID) ?? 0;
+    if (left === 0 || plan.jobModifyIndex === 0) return plan;
+    this.unstable.set(spec.ID, left - 1);
+    const edit = { Type: "Edited", Name: "Unstable", Old: String(left), New: String(left + 1), Annotations: null } as const;
+    return { ...plan, diff: { ...plan.diff, Type: "Edited", Fields: [...(plan.diff.Fields ?? []), edit] } };
+  }
+
+  /** What a plan says in truth. */
   plan(spec: JobSpec): PlanResult {
     return this.answer(`plan job ${spec.ID}`, "read", () => {
       const { job, warnings } = this.admit(spec);

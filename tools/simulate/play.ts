@@ -5,11 +5,12 @@ import { judgeDrift } from "../../plan/drift.ts";
 import { hasScaling, substituteCounts } from "../../plan/scaling.ts";
 import { type Action, describeAction, type Faults, type History } from "./actions.ts";
 import { jobIds, parseText } from "./job-pool.ts";
+import { applyTimeoutMs } from "./operator-settings.ts";
 import { People } from "./people.ts";
 import { Surroundings } from "./surroundings.ts";
 import { contradiction } from "./verdicts.ts";
 import { Violation } from "./violation.ts";
-import { applyTimeoutMs, type Breakage, type Counters, keyFor, World } from "./world.ts";
+import { type Breakage, type Counters, keyFor, World } from "./world.ts";
 
 /** Longest time within which everything must have come to rest once nothing fails any more, ms. */
 const quietMs = 900_000;
@@ -126,6 +127,7 @@ class Player {
     if (!this.started) return;
     this.turnFaults(undefined);
     this.surroundings.mend();
+    world.nomad.settlePlans();
     // Events that the stream swallowed are found by the next list.
     world.watch.breakAll();
     // A new process, since the old one may be waiting after an error that is over now.

@@ -1,5 +1,6 @@
 import type { GitPort, NomadPort, StorePort } from "../../controllers/ports.ts";
 import type { Gate, PortName } from "./gate.ts";
+import type { SimulatedNomad } from "./nomad-port.ts";
 
 const nomadMethods = [
   "parse",
@@ -85,8 +86,11 @@ function gated<T extends object>(gate: Gate, port: PortName, names: readonly (ke
   return Object.fromEntries(methods) as T;
 }
 
-export function gatedNomad(gate: Gate, target: () => object): NomadPort {
-  return gated<NomadPort>(gate, "nomad", nomadMethods, target);
+export function gatedNomad(gate: Gate, nomad: SimulatedNomad): NomadPort {
+  return {
+    ...gated<NomadPort>(gate, "nomad", nomadMethods, () => nomad),
+    plan: (spec) => gate.call("nomad", "plan", [spec], () => nomad.answerPlan(spec)),
+  };
 }
 
 export function gatedStore(gate: Gate, target: () => object): StorePort {

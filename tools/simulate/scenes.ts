@@ -20,7 +20,7 @@ const plain = {
 /** Something that chance alone would rarely bring about: several events that belong together. */
 export function scene(pick: Chooser, memory: Memory): Action[] {
   const job = pick.of(memory.used);
-  switch (pick.weighed({ meddle: 3, lost: 3, canary: 3, verify: 1.5, stale: 1.5, hold: 1.5 })) {
+  switch (pick.weighed({ meddle: 3, lost: 3, canary: 3, verify: 1.5, stale: 1.5, hold: 1.5, unstable: 1.5 })) {
     case "meddle":
       return meddle(pick, memory, job);
     case "lost":
@@ -33,6 +33,8 @@ export function scene(pick: Chooser, memory: Memory): Action[] {
       return staleApproval(pick, memory, job);
     case "hold":
       return holdAtTheStart(pick, memory, job);
+    case "unstable":
+      return unstablePlan(pick, memory, job);
   }
 }
 
@@ -122,6 +124,22 @@ function holdAtTheStart(pick: Chooser, memory: Memory, job: JobId): Action[] {
     { do: "person", act, job, who: "ann" },
     { do: "run", calls: 60, ms: 2_000 },
     { do: "person", act: act === "pause" ? "resume" : "resume_all", job, who: "ann" },
+  ];
+}
+
+/** Only annotations of nops change, but the plans that detection or the deployment makes show an edit that is none. */
+function unstablePlan(pick: Chooser, memory: Memory, job: JobId): Action[] {
+  const shape: JobShape = { ...plain, image: pick.below(9) };
+  return [
+    { do: "faults", faults: undefined },
+    { do: "person", act: "resume_all", job, who: "bob" },
+    { do: "person", act: "promote", job, who: "bob" },
+    { do: "commit", changes: [{ file: "check", hook: { version: 0, fate: "ok" } }] },
+    commitOf(memory, job, shape),
+    { do: "run", calls: 400, ms: 15_000 },
+    { do: "world", act: "disturb_plans", job, n: pick.of([0, 0, 1, 2]) },
+    commitOf(memory, job, { ...shape, post: ["check"] }),
+    { do: "run", calls: pick.of([10, 60, 400]), ms: 10_000 },
   ];
 }
 

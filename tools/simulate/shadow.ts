@@ -33,8 +33,17 @@ export class Shadow {
   readonly acknowledged: { readonly id: string; readonly identity: string; readonly specHash: string }[] = [];
   /** How often each move was made, by `from → to: reason`: what the histories reach. */
   readonly reached = new Map<string, number>();
+  /** Specs that were found to be live, as `job hash`, with the index, and the step at which that was put on record. */
+  readonly settled = new Map<string, { readonly index: number; readonly step: number }>();
+  private steps = 0;
   /** Approvals that a person has asked for, as `id hash`. */
   readonly clicked = new Set<string>();
+
+  /** The next step: plans and ends of deployments in their order. */
+  tick(): number {
+    this.steps += 1;
+    return this.steps;
+  }
 
   row(id: string): Deployment | undefined {
     return this.rows.get(id);
@@ -76,5 +85,6 @@ export class Shadow {
   /** A snapshot of Nomad came back: what was written after it never was. */
   restored(index: number): void {
     this.registers = this.registers.filter((each) => each.index <= index);
+    for (const [name, found] of this.settled) if (found.index > index) this.settled.delete(name);
   }
 }

@@ -33,6 +33,8 @@ export interface StoreChecksDeps {
   readonly differs: (deployment: Deployment) => Promise<boolean>;
   /** Whether a plan of the job was ever answered at this index. */
   readonly wasPlanned: (key: JobKey, index: number) => boolean;
+  /** Whether a plan of the job showed a difference after that step of the shadow. */
+  readonly differedSince: (key: JobKey, step: number) => boolean;
 }
 
 /** Looks at what each write to the store did, by the events that it left and the rows that they speak of. */
@@ -120,6 +122,9 @@ export class StoreChecks {
   }
 
   private async checkCompleted(row: Deployment, event: EventRecord): Promise<void> {
+    const { shadow } = this.deps;
+    const index = row.appliedIndex ?? row.baseIndex;
+    shadow.settled.set(`${jobKey(row.namespace, row.jobId)} ${row.specHash}`, { index, step: shadow.tick() });
     const live = this.deps.liveIndex(row.namespace, row.jobId);
     if (event.reason === "nothing_to_apply") {
       if (live === row.baseIndex && (await this.deps.differs(row)))
@@ -160,6 +165,10 @@ export class StoreChecks {
     shadow.hooks.set(created.id, input.hooks);
     if (!this.deps.wasPlanned(key, input.baseIndex))
       throw new Violation("I3", `deployment ${created.id} is made over index ${input.baseIndex}, at which nothing was planned`);
+    const settled = shadow.settled.get(`${key} ${input.specHash}`);
+    const again = settled?.index === input.baseIndex && input.mode === "apply" && input.retryOf === undefined;
+    if (again && !this.deps.differedSince(key, settled.step))
+      throw new Violation("D5", `${created.id} deploys to ${key} what was found to be live at index ${input.baseIndex}`);
     const latest = shadow.latest(key);
     if (latest === undefined || (latest.state !== "failed" && latest.state !== "rejected")) return;
     if (latest.retriedAt !== undefined || latest.specHash !== input.specHash) return;

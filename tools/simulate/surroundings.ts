@@ -91,6 +91,9 @@ export class Surroundings {
       case "restore":
         this.restore();
         return;
+      case "disturb_plans":
+        this.world.nomad.disturbPlans(job, 1 + (n % 3));
+        return;
       case "gap":
         this.world.watch.breakAll();
         return;

@@ -1,4 +1,4 @@
-/** The rules that a history is watched for (operator §3 as O1…O7, reliability §1.4 as I1…I16). */
+/** The rules that a history is watched for (operator §3 as O1…O7, reliability §1.4 as I1…I16, design D5). */
 export const invariants = {
   I1: "at most one deployment of a job is under way",
   I2: "a hook runs at most once for a deployment",
@@ -16,6 +16,7 @@ export const invariants = {
   I14: "what a person was told to be done stays done",
   I15: "a running deployment is never superseded",
   I16: "epochs only grow",
+  D5: "what was found to be live is deployed again at the same index only after a plan that shows a difference",
   O1: "a register follows a plan of the same spec",
   O7: "the intention is stored before Nomad is touched",
   X: "nothing fails in an unexpected way",

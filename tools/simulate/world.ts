@@ -10,21 +10,21 @@ import { jobKey } from "../../model/job-key.ts";
 import type { Log } from "../../model/log.ts";
 import type { PlanResult } from "../../model/nomad.ts";
 import { Redactor } from "../../model/redact.ts";
-import { builtInDefaults } from "../../model/settings.ts";
 import { VirtualClock } from "../../simulator/clock.ts";
 import { createSimulator, type Simulator } from "../../simulator/server.ts";
 import { scoped } from "../../simulator/state/table.ts";
 import { openStore, type Store } from "../../store/open.ts";
 import { SeededRandom } from "../../testkit/fake-clock.ts";
-import type { Faults, History, HistorySettings } from "./actions.ts";
+import type { Faults, History } from "./actions.ts";
 import { Catalogue } from "./catalogue.ts";
 import { differs } from "./differs.ts";
 import { Gate, type PendingCall } from "./gate.ts";
-import { MemoryGit, repositoryName } from "./git-port.ts";
+import { MemoryGit } from "./git-port.ts";
 import { behaviour } from "./job-pool.ts";
 import { LifeClock } from "./life-clock.ts";
 import { NomadChecks } from "./nomad-checks.ts";
 import { SimulatedNomad } from "./nomad-port.ts";
+import { applyTimeoutMs, operatorSettings } from "./operator-settings.ts";
 import { gatedGit, gatedNomad, gatedStore, isWrite, nomadWrites } from "./ports.ts";
 import { Shadow } from "./shadow.ts";
 import { StoreChecks } from "./store-checks.ts";
@@ -32,8 +32,6 @@ import { Violation } from "./violation.ts";
 import { SimulatedWatch } from "./watch-port.ts";
 import { brief, stackOf, watchfulLog } from "./words.ts";
 
-/** Longest time of applying, ms. */
-export const applyTimeoutMs = 60_000;
 /** Longest delay of a late effect or a slow answer, ms. Shorter than the search for a lost dispatch (design D9). */
 const longestDelayMs = 20_000;
 
@@ -127,9 +125,10 @@ export class World {
       liveIndex: (namespace, jobId) => this.sim.state.jobs.get(scoped(namespace, jobId))?.JobModifyIndex ?? 0,
       differs: (row) => differs(row, this.store, this.nomad),
       wasPlanned: (key, index) => this.nomadChecks.wasPlanned(key, index),
+      differedSince: (key, time) => this.nomadChecks.differedSince(key, time),
     });
     this.ports = {
-      nomad: gatedNomad(this.gate, () => this.nomad),
+      nomad: gatedNomad(this.gate, this.nomad),
       store: gatedStore(this.gate, () => this.store),
       git: gatedGit(this.gate, this.git),
     };
@@ -382,19 +381,6 @@ export class World {
     for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
     this.digest = hash;
   }
-}
-
-function operatorSettings(settings: HistorySettings): OperatorSettings {
-  return {
-    mode: "normal",
-    repositories: [{ name: repositoryName, pollIntervalMs: 60_000, namespaces: [], defaults: builtInDefaults }],
-    namespaces: ["default"],
-    applyTimeoutMs,
-    replanIntervalMs: settings.replanMs,
-    concurrency: settings.concurrency,
-    maxNewDeploymentsPerCycle: settings.mostStarts,
-    approval: { required: settings.required, authorMayApprove: true, minPolicy: () => settings.minPolicy },
-  };
 }
 
 /** The key of one of the history's jobs. */
