@@ -195,7 +195,9 @@ export function validate(service: Service, call: Call): Reply {
   const raw = jobOf(body, "JobValidateRequest");
   const region = call.request.query.get("region") || text(body, "Region") || service.region;
   if (region !== service.region) throw new Refusal(500, "No path to region");
-  const namespace = text(raw as Record<string, unknown>, "Namespace") || "default";
+  const stated = field(raw, "Namespace");
+  if (stated === "") throw new Refusal(500, 'mismatched request namespace in request: "default", ""');
+  const namespace = typeof stated === "string" ? stated : "default";
   if (!call.local.ns(namespace, "read-job")) throw permissionDenied();
   return refusing(() => ({ json: service.rules.validate(raw, admitContext(service, namespace, region)) }));
 }

@@ -19,7 +19,7 @@ import { flag, isUnset, rec, sameJson, str } from "./values.ts";
  * Throws AdmissionError: 400 for a value of the wrong type, 500 with the list of problems.
  */
 export function admitJob(apiJob: ApiJob, context: AdmitContext): Admitted {
-  const job = mutateJob(apiJob, context);
+  const job = mutateJob(apiJob, context, "where it goes");
   const { errors, warnings } = validateAdmission(job, context);
   if (errors.length > 0) throw new AdmissionError(listErrors(errors));
   return { job, warnings: listWarnings(warnings), warningList: warnings };
@@ -27,7 +27,7 @@ export function admitJob(apiJob: ApiJob, context: AdmitContext): Admitted {
 
 /** The answer of `/v1/validate/job` (nomad-api §1). Throws AdmissionError where Nomad answers with an error instead of a list. */
 export function validateJob(apiJob: ApiJob, context: AdmitContext): Validation {
-  const { errors, warnings } = validateAdmission(mutateJob(apiJob, context), context);
+  const { errors, warnings } = validateAdmission(mutateJob(apiJob, context, "as it stands"), context);
   return {
     DriverConfigValidated: true,
     ValidationErrors: errors.length === 0 ? null : errors,
@@ -36,14 +36,14 @@ export function validateJob(apiJob: ApiJob, context: AdmitContext): Validation {
   };
 }
 
-/** Everything that admission changes or adds. */
-function mutateJob(apiJob: ApiJob, context: AdmitContext): ServerJob {
+/** Everything that admission changes or adds. What is only validated goes nowhere, so its region stays as it stands. */
+function mutateJob(apiJob: ApiJob, context: AdmitContext, region: "where it goes" | "as it stands"): ServerJob {
   const api = decodeApiJob(apiJob);
   api["Namespace"] = context.requestNamespace || str(api, "Namespace") || "default";
-  const region = regionOf(api, context);
+  const target = regionOf(api, context);
   canonicalizeInPlace(api);
   const job = toServerJob(api);
-  job["Region"] = region;
+  if (region === "where it goes") job["Region"] = target;
   canonicalizeServerJob(job);
   addConsulDefaults(job);
   refuse("connect", injectConnect(job, { suffix: context.randomName ?? (() => "000000") }));
