@@ -3,7 +3,7 @@
  *
  * `npm run e2e -- differential`, with a `nomad` on PATH. The real one runs as a server alone; the test itself plays the clients of its
  * nodes, so that allocations fare on both as the test says. By the environment: `DIFFERENTIAL_SEED` (1), and how much of each:
- * `DIFFERENTIAL_PLANS` (10000), `DIFFERENTIAL_PARSES` (2000), `DIFFERENTIAL_READS` (6000), `DIFFERENTIAL_LIVES` (20; a life takes seconds). A difference is shrunk and
+ * `DIFFERENTIAL_PLANS` (10000), `DIFFERENTIAL_PARSES` (2000), `DIFFERENTIAL_READS` (6000), `DIFFERENTIAL_LIVES` (60; a life takes seconds). A difference is shrunk and
  * printed as a case for `testkit/differential/cases.json`, whose answers `DIFFERENTIAL_RECORD=1` takes anew from the real server.
  */
 import { writeFile } from "node:fs/promises";
@@ -87,10 +87,10 @@ describe.skipIf(binary === undefined)("a real Nomad and the simulator", () => {
   });
 
   it("let jobs live alike", { timeout: 900_000 }, async () => {
-    const found = await lifeCampaign(twins, seed, number("LIVES", 20), lanes, counts);
+    const found = await lifeCampaign(twins, seed, number("LIVES", 60), lanes, counts);
     differences += found.length;
     for (const { seed: at, what, steps } of found.slice(0, 3)) console.log(`life ${at}: ${what}\n${JSON.stringify(steps)}`);
     expect(found.map(({ what }) => what)).toEqual([]);
-    expect(counts.lives).toBe(number("LIVES", 20));
+    expect(counts.lives).toBe(number("LIVES", 60));
   });
 });

@@ -181,6 +181,30 @@ describe("evaluations of one job", () => {
     expect(woken()).toBeGreaterThan(0);
   });
 
+  it("are not woken by room of a kind that they found to be of no use when they looked again", () => {
+    const simulator = createSimulator({ nodes: [{ class: "a" }, { class: "b" }] });
+    for (const id of simulator.state.nodes.rows.keys()) simulator.clients.setSilent(id, true);
+    const nowhere = { Constraints: [{ LTarget: "${node.class}", Operand: "=", RTarget: "none" }] };
+    const ReschedulePolicy = { Attempts: 0, Unlimited: true, Delay: 30e9, DelayFunction: "constant", MaxDelay: 60e9 };
+    const Tasks = [{ Name: "t", Driver: "raw_exec", Config: { command: "/bin/sleep" } }];
+    const groups = [
+      { Name: "lives", Count: 2, ReschedulePolicy, Tasks },
+      { Name: "waits", Count: 1, ...nowhere, Tasks },
+    ];
+    simulator.register({ ...sampleJob("j"), TaskGroups: groups });
+    simulator.advance(100);
+    const [first] = evals(simulator).filter((one) => one.Status === "blocked");
+    expect(Object.values(first?.ClassEligibility ?? {})).toEqual([true, true]);
+    for (const alloc of allocs(simulator)) {
+      report(simulator, [alloc], "failed");
+      simulator.advance(100);
+    }
+    const [last] = evals(simulator).filter((one) => one.Status === "blocked");
+    expect(last?.ID).not.toBe(first?.ID);
+    expect(simulator.state.evals.get(first?.ID ?? "")).toMatchObject({ Status: "canceled" });
+    expect(Object.values(simulator.state.evals.get(first?.ID ?? "")?.ClassEligibility ?? {})).toEqual([false, false]);
+  });
+
   it("keep the blocked one that was woken last", () => {
     const simulator = createSimulator({ nodes: [{ memoryMb: 800 }] });
     for (const id of simulator.state.nodes.rows.keys()) simulator.clients.setSilent(id, true);

@@ -39,6 +39,8 @@ export class Engine {
   /** Evaluations whose time has not come. */
   readonly #waiting = new Map<string, Timer>();
   readonly #turns: EvalTurns;
+  /** Where those that looked again and wait on may find room by now: a server keeps that in mind, and writes it when it cancels them. */
+  readonly #outlooks = new Map<string, Pick<Evaluation, "ClassEligibility" | "EscapedComputedClass" | "SnapshotIndex">>();
   /** Set to hold evaluations back, as an operator's `PauseEvalBroker` does. */
   paused = false;
 
@@ -51,6 +53,7 @@ export class Engine {
       const roomy = new Set<string>();
       for (const change of write.changes) {
         if (change.table === "evals") {
+          if (change.after?.Status !== "blocked") this.#outlooks.delete(change.before?.ID ?? "");
           if (change.after?.Status === "pending" && change.before === undefined) this.#enqueue(change.after);
           else if (change.after === undefined || change.after.Status !== "pending")
             this.#forget(change.before?.ID ?? change.after?.ID ?? "");
@@ -70,6 +73,7 @@ export class Engine {
   #resume(): void {
     for (const timer of this.#waiting.values()) timer.cancel();
     this.#waiting.clear();
+    this.#outlooks.clear();
     this.#turns.clear();
     for (const evaluation of this.state.evals.by("status", "pending")) this.#enqueue(evaluation);
   }
@@ -96,7 +100,8 @@ export class Engine {
   #unblock(nodeIds: ReadonlySet<string>): void {
     const classes = [...nodeIds].flatMap((id) => this.state.nodes.get(id) ?? []).map(classOf);
     for (const blocked of this.state.evals.by("status", "blocked")) {
-      const may = (name: string) => blocked.ClassEligibility?.[name] !== false;
+      const { ClassEligibility } = this.#outlooks.get(blocked.ID) ?? blocked;
+      const may = (name: string) => ClassEligibility?.[name] !== false;
       if (classes.length === 0 || classes.some(may)) this.#turns.take(blocked);
     }
   }
@@ -156,6 +161,9 @@ export class Engine {
       const taken = applicable(this.state, plan);
       const progress = this.#writePlan(evaluation, taken.plan, now);
       if (taken.whole && waits && Object.keys(plan.failed).length > 0) {
+        const { classes, escaped } = plan.outlook;
+        const known = { ClassEligibility: classes, SnapshotIndex: snapshotIndex };
+        this.#outlooks.set(evaluation.ID, escaped ? { ...known, EscapedComputedClass: true } : known);
         this.#cancelBlocked(evaluation, evaluation.ID, now);
         return "done";
       }
@@ -207,7 +215,9 @@ export class Engine {
       .filter((one) => one.Status === "blocked" && one.ID !== but && !this.#turns.has(one));
     if (older.length === 0) return;
     const StatusDescription = `existing blocked evaluation exists for job ${JSON.stringify(JobID)}`;
-    const canceled = older.map((one) => ({ ...one, Status: "canceled", StatusDescription, ModifyTime: nanos(now) }));
+    const canceled = older.map((one) => {
+      return { ...one, ...this.#outlooks.get(one.ID), Status: "canceled", StatusDescription, ModifyTime: nanos(now) };
+    });
     this.state.write("EvalUpdate", (tx) => upsertEvals(tx, canceled));
   }
 
