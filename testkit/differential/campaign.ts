@@ -40,7 +40,12 @@ export interface FoundLife {
 
 /** One life in that many is lived by itself, because in it the server collects garbage, which concerns every job. */
 const collecting = 10;
-/** How often a life that differed is lived anew before it counts: where a server leaves something to chance, one of its answers is right. */
+/**
+ * How often a life that differed is lived anew before it counts: where a server leaves something to chance, one of its answers is right.
+ * It does so, by the order of a Go map, with which group is placed first where room is short; with which of several failed allocations
+ * that find no new place is noted; and, where a system job's canaries replace a canary and something that was none, with whether both are
+ * kept. By the race of two of its threads, with whether a node's change or what waited for its room is looked at first.
+ */
 const times = 8;
 
 /**
