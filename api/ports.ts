@@ -111,6 +111,20 @@ export interface LoggedIn {
   readonly longestMs: number;
 }
 
+/** A login that leads over another site. Throws ApiError also 400 for an answer that proves nobody, comes late, or came before (S32). */
+export interface OidcRoundTrip {
+  /** Where to send the browser; `pending` comes back with it, in a cookie. */
+  begin(
+    next: string | undefined,
+    formerSecret: string | undefined,
+  ): Promise<{ readonly url: string; readonly pending: string; readonly longestMs: number }>;
+  finish(
+    search: string,
+    pending: string | undefined,
+    origin: Pick<LoginOrigin, "source">,
+  ): Promise<LoggedIn & { readonly next: string | undefined }>;
+}
+
 /**
  * Ways for people to come in; one that is absent is switched off. Each throws ApiError 401 `wrong_credentials` (one text, whatever was
  * wrong), 403 `not_allowed`, 429 `too_many_logins`, 503 when what knows the person cannot be asked.
@@ -120,6 +134,7 @@ export interface Logins {
   readonly local: ((name: string, password: string, origin: LoginOrigin) => Promise<LoggedIn>) | undefined;
   /** `token` is Nomad's. */
   readonly nomad: ((token: string, origin: LoginOrigin) => Promise<LoggedIn>) | undefined;
+  readonly oidc: OidcRoundTrip | undefined;
   /** Ends the session of a secret; an unknown one is no error. */
   logout(secret: string): Promise<void>;
 }

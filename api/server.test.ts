@@ -71,7 +71,9 @@ describe("permissions", () => {
     }
     expect(open.sort()).toEqual(
       [
-        ...["healthz", "readyz", "version", "metrics", "auth/options"].map((path) => `GET /${path}`),
+        ...["healthz", "readyz", "version", "metrics", "auth/options", "auth/oidc", "auth/callback"].map(
+          (path) => `GET /${path}`,
+        ),
         ...["webhook/:repository", "auth/local", "auth/nomad", "auth/logout"].map((path) => `POST /${path}`),
         ...["", "login", "jobs", "jobs/*", "deployments/*", "activity", "events", "status"].map((path) => `GET /${path}`),
         "GET /assets/:name{[A-Za-z0-9_.-]+}",

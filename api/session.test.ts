@@ -35,6 +35,7 @@ class FakePeople {
       if (token !== "uuid") throw new ApiError(401, "wrong_credentials", "Nomad does not know the token");
       return (this.logins.local as NonNullable<Logins["local"]>)("anna", "right", origin);
     },
+    oidc: undefined,
     logout: async (secret) => void this.#open.delete(secret),
   };
 

@@ -25,11 +25,7 @@ import { Notifier } from "../telemetry/notifier.ts";
 import { usesHttps } from "./config/auth-checks.ts";
 import type { Config } from "./config/schema.ts";
 import type { CommandIo } from "./io.ts";
-import { localLogin } from "./login/local.ts";
-import { nomadLogin } from "./login/nomad.ts";
-import { askNomadOver } from "./login/nomad-person.ts";
-import { createPeople, type People } from "./login/people.ts";
-import { openUsersFile } from "./login/users-file.ts";
+import { configuredPeople } from "./login/configured.ts";
 import { createAuthenticator } from "./operator/authenticator.ts";
 import { createCommands } from "./operator/commands.ts";
 import { startEventLog } from "./operator/event-log.ts";
@@ -235,7 +231,7 @@ async function startServer(parts: ServerParts, opened: (() => Promise<void> | vo
   });
   // Its timer would keep a process alive whose address is taken.
   opened.push(() => probes.stop());
-  const people = createLogins(parts);
+  const people = configuredPeople({ config, io, log, store, onSecret: secrets.onSecret });
   const app = createApi({
     queries: createQueries(config, store, operator, contact),
     commands: createCommands(operator),
@@ -269,30 +265,6 @@ async function startServer(parts: ServerParts, opened: (() => Promise<void> | vo
     return server.close(2_000);
   });
   return { address: server.address, broken: probes.broken, announceStop: () => stopping.abort() };
-}
-
-/** What `auth.mode` lets people log in by. @throws NopsError `users_unreadable`, `bad_users_file`. */
-function createLogins({ config, io, log, store }: ServerParts): People {
-  const { mode, local, rules } = config.auth;
-  const file = local.users_file === undefined ? undefined : openUsersFile(resolve(io.workingDirectory, local.users_file), log);
-  const { clock, random } = io;
-  return createPeople({
-    methods: mode,
-    store,
-    log,
-    local: file === undefined ? undefined : localLogin(file, rules),
-    nomad: mode.includes("nomad")
-      ? nomadLogin({
-          ask: askNomadOver(nomadOptions(config, io, log)),
-          rules,
-          namespaces: config.nomad.namespaces,
-          store,
-          clock,
-          random,
-          log,
-        })
-      : undefined,
-  });
 }
 
 /** `host:port`, `[v6]:port` or `:port`. */

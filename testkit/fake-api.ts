@@ -94,7 +94,7 @@ function dependenciesOf(fake: FakeApi): ApiDependencies {
       session: () => Promise.resolve(undefined),
       anonymous: undefined,
     },
-    logins: { methods: ["token"], local: undefined, nomad: undefined, logout: () => Promise.resolve() },
+    logins: { methods: ["token"], local: undefined, nomad: undefined, oidc: undefined, logout: () => Promise.resolve() },
     secureCookies: false,
     trustedProxies: [],
     probes: {

@@ -16,8 +16,10 @@ import { safeNext } from "../next-path.ts";
 import type { ApiDependencies, LoggedIn, LoginOrigin, Principal } from "../ports.ts";
 import { type Api, answers, jsonBody, meta, openMeta } from "../route.ts";
 import type { SessionCookie } from "../session-cookie.ts";
+import { oidcRoutes } from "./oidc.ts";
 
-export function sessionRoutes(api: Api, { logins, trustedProxies }: ApiDependencies, cookie: SessionCookie): void {
+export function sessionRoutes(api: Api, dependencies: ApiDependencies, cookie: SessionCookie): void {
+  const { logins, trustedProxies } = dependencies;
   const trusted = addressList(trustedProxies);
   const originOf = (context: Context<ApiEnv>): LoginOrigin => ({
     source: clientSource(context, trusted),
@@ -27,6 +29,7 @@ export function sessionRoutes(api: Api, { logins, trustedProxies }: ApiDependenc
   optionsRoute(api, logins);
   logoutRoute(api, logins, cookie);
   nomadRoute(api, logins, cookie, originOf);
+  oidcRoutes(api, dependencies, cookie, originOf);
   api.openapi(
     createRoute({
       method: "post",

@@ -34,13 +34,37 @@ describe("auth.mode", () => {
   });
 
   it.each([
-    ["oidc", '"oidc" is not part of this version: token, local, nomad are'],
-    ["[oidc, token]", '"oidc" is not part of this version: token, local, nomad are'],
-    ["password", "must be token, local, nomad, or a list of them"],
-    ["[]", "must be token, local, nomad, or a list of them"],
+    ["password", "must be token, local, nomad, oidc, or a list of them"],
+    ["[]", "must be token, local, nomad, oidc, or a list of them"],
   ])("of %s is refused in words", (mode, words) => {
     expect(problems(`auth:\n  mode: ${mode}\n`)).toEqual([expect.stringMatching(/^nops\.yml:4:\d+ auth\.mode/)]);
     expect(problems(`auth:\n  mode: ${mode}\n`)[0]).toContain(words);
+  });
+});
+
+describe("auth.mode oidc", () => {
+  const oidc = (issuer: string): string =>
+    `auth:\n  mode: oidc\n  oidc: { issuer: '${issuer}', client_id: nops, client_secret_file: s }\n  rules: [{ groups: [ops], users: ['oidc:*'], capabilities: [read] }]\n`;
+
+  it.each([
+    [oidc("https://id.example.com"), []],
+    [oidc("http://127.0.0.1:9000/realm"), []],
+    [oidc("http://id.example.com"), ["must be an https address"]],
+    [oidc("id.example.com"), ["must be an https address"]],
+    [
+      "auth: { mode: oidc, rules: [{ groups: [ops], capabilities: [read] }] }\n",
+      ["auth.oidc.issuer: is required", "auth.oidc.client_id: is required", "auth.oidc.client_secret_file: is required"],
+    ],
+  ])("configured as %j", (text, words) => {
+    expect(problems(`${text}http: { public_url: 'https://nops.example.com' }\n`)).toEqual(
+      words.map((word) => expect.stringContaining(word)),
+    );
+  });
+
+  it("needs the public address, to which the provider sends people back (S31)", () => {
+    expect(problems(oidc("https://id.example.com"))).toEqual([
+      expect.stringContaining('http.public_url: is required with auth.mode "oidc"'),
+    ]);
   });
 });
 
@@ -70,7 +94,7 @@ describe("logins", () => {
     ],
     [
       `auth:\n  mode: local\n${users}  rules: [{ capabilities: [read] }]\n`,
-      "auth.rules.0: names nobody: it needs users or nomad_policies",
+      "auth.rules.0: names nobody: it needs users, groups or nomad_policies",
     ],
     [
       `auth:\n  mode: local\n${users}  rules: [{ users: [anna], capabilities: [read] }]\n`,
@@ -96,6 +120,11 @@ describe("logins", () => {
       `auth:\n  mode: local\n${users}  rules: [{ nomad_policies: [ops], capabilities: [read] }]\n`,
       "auth.rules.0.nomad_policies: is for people with a Nomad token",
     ],
+    [
+      `auth:\n  mode: local\n${users}  rules: [{ groups: [ops], capabilities: [read] }]\n`,
+      "auth.rules.0.groups: is for people of an OIDC provider",
+    ],
+    ["auth: { oidc: { client_id: x } }\n", 'auth.oidc.client_id: is set, but auth.mode does not name "oidc"'],
     ["http: { trusted_proxies: [10.0.0.0/8, proxy] }\n", 'http.trusted_proxies.1: "proxy" is no address and no network'],
   ])("configured as %j are refused", (text, words) => {
     expect(problems(text)).toEqual([expect.stringContaining(words)]);

@@ -24,16 +24,37 @@ export function checkAuth(config: Config, tell: Tell): void {
   // Nomad's policies give rights by themselves.
   if (logins.some((method) => method !== "nomad") && auth.rules.length === 0)
     tell(["auth", "rules"], "is required: without a rule nobody who logs in may do anything");
+  checkOidc(config, logins.includes("oidc"), tell);
   checkRules(config, logins, tell);
   http.trusted_proxies.forEach((entry, index) => {
     if (!isAddressOrNetwork(entry)) tell(["http", "trusted_proxies", index], `"${entry}" is no address and no network`);
   });
 }
 
+function checkOidc({ auth, http }: Config, on: boolean, tell: Tell): void {
+  const { issuer, client_id, client_secret_file } = auth.oidc;
+  for (const [key, value] of Object.entries({ issuer, client_id, client_secret_file })) {
+    if (on && value === undefined) tell(["auth", "oidc", key], 'is required with auth.mode "oidc"');
+    if (!on && value !== undefined) tell(["auth", "oidc", key], 'is set, but auth.mode does not name "oidc"');
+  }
+  if (!on) return;
+  if (http.public_url === undefined)
+    tell(["http", "public_url"], 'is required with auth.mode "oidc": the provider sends people back there');
+  if (issuer !== undefined && !(usesHttps(issuer) || isOnThisMachine(issuer)))
+    tell(["auth", "oidc", "issuer"], "must be an https address");
+}
+
+/** Whether an http address does not leave this machine. */
+function isOnThisMachine(address: string): boolean {
+  return /^http:/i.test(address) && URL.canParse(address) && isLoopback(`${new URL(address).hostname}:0`);
+}
+
 function checkRules({ auth }: Config, logins: readonly string[], tell: Tell): void {
   auth.rules.forEach((rule, index) => {
-    const named = rule.users.length + rule.nomad_policies.length;
-    if (named === 0) tell(["auth", "rules", index], "names nobody: it needs users or nomad_policies");
+    const named = rule.users.length + rule.groups.length + rule.nomad_policies.length;
+    if (named === 0) tell(["auth", "rules", index], "names nobody: it needs users, groups or nomad_policies");
+    if (rule.groups.length > 0 && !logins.includes("oidc"))
+      tell(["auth", "rules", index, "groups"], 'is for people of an OIDC provider, and auth.mode does not name "oidc"');
     if (rule.nomad_policies.length > 0 && !logins.includes("nomad"))
       tell(["auth", "rules", index, "nomad_policies"], 'is for people with a Nomad token, and auth.mode does not name "nomad"');
     rule.users.forEach((user, at) => {
@@ -49,7 +70,7 @@ function checkRules({ auth }: Config, logins: readonly string[], tell: Tell): vo
 function cookiesAreSafe({ http }: Config): boolean {
   if (http.public_url === undefined) return isLoopback(http.listen);
   if (usesHttps(http.public_url)) return true;
-  return isLoopback(http.listen) && URL.canParse(http.public_url) && isLoopback(`${new URL(http.public_url).hostname}:0`);
+  return isLoopback(http.listen) && isOnThisMachine(http.public_url);
 }
 
 /** Whether people reach nops by https. */

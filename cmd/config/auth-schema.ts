@@ -1,25 +1,20 @@
 /** The section `auth`: how people and programs prove who they are, and what people may do. */
 import { z } from "zod";
 import { tokenCapabilities } from "../../model/capabilities.ts";
+import { loginMethods } from "../../model/login.ts";
 import { isNamespacePattern } from "../../model/namespace-pattern.ts";
 import { optionalText, textList } from "./parts.ts";
 
 /** What `auth.mode` may name. */
-export const authModes = ["token", "local", "nomad"] as const;
+const authModes = ["token", ...loginMethods] as const;
 
-const notBuilt = ["oidc"];
-
-function modeError(issue: { readonly input?: unknown }): string {
-  const given = [issue.input].flat();
-  const missing = given.find((one) => notBuilt.includes(String(one)));
-  if (missing !== undefined) return `"${String(missing)}" is not part of this version: ${authModes.join(", ")} are`;
-  return `must be ${authModes.join(", ")}, or a list of them`;
-}
+const modeError = (): string => `must be ${authModes.join(", ")}, or a list of them`;
 
 const mode = z.enum(authModes, { error: modeError });
 
 const rule = z.strictObject({
   users: textList.default([]).describe("People, as METHOD:NAME such as local:anna; local:* is whoever logs in so"),
+  groups: textList.default([]).describe("People of whom the OIDC provider says that they are in one of these groups"),
   nomad_policies: textList
     .default([])
     .describe("People whose Nomad token has one of these policies, beside what the policies give by themselves"),
@@ -50,6 +45,16 @@ export const auth = z.strictObject({
       users_file: optionalText.describe(
         "File with a line NAME:HASH for each person, by nops user hash; read again when it changes",
       ),
+    })
+    .prefault({}),
+  oidc: z
+    .strictObject({
+      issuer: optionalText.describe("Issuer of the OpenID Connect provider, exactly as it names itself"),
+      client_id: optionalText.describe(
+        "Client that is registered there for nops, with the redirect URI PUBLIC_URL/auth/callback",
+      ),
+      client_secret_file: optionalText.describe("File with the client's secret; read again when it changes"),
+      groups_claim: z.string().min(1).default("groups").describe("Claim that holds a person's groups"),
     })
     .prefault({}),
   rules: z.array(rule).default([]).describe("What people who log in may do; the rules that name somebody add up"),

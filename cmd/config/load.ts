@@ -261,7 +261,7 @@ function knownKeys(path: Path, options: readonly ScalarOption[]): string[] {
   const depth = path.length;
   const prefix = path.map((part) => (typeof part === "number" ? 0 : part)).join(".");
   const inRule = path[0] === "auth" && path[1] === "rules" && depth === 3;
-  if (inRule) return ["users", "nomad_policies", "capabilities", "namespaces"];
+  if (inRule) return ["users", "groups", "nomad_policies", "capabilities", "namespaces"];
   const below = options
     .filter((option) => option.path.length > depth && option.path.slice(0, depth).join(".") === prefix)
     .map((option) => String(option.path[depth]));

@@ -87,6 +87,7 @@ function namedFiles(config: Config): (readonly [string, string])[] {
     ["nomad.client_cert", config.nomad.client_cert],
     ["nomad.client_key", config.nomad.client_key],
     ["auth.bootstrap_token_file", config.auth.bootstrap_token_file],
+    ["auth.oidc.client_secret_file", config.auth.oidc.client_secret_file],
     ["auth.local.users_file", config.auth.local.users_file],
     ["http.metrics_token_file", config.http.metrics_token_file],
     ...config.repositories.flatMap((repository) =>

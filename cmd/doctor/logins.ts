@@ -1,10 +1,12 @@
 /** Who could come in, and whether anybody could do anything. */
 import { existsSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
+import { messageOf } from "../../model/errors.ts";
 import { databasePath } from "../../store/backup.ts";
 import { openStore } from "../../store/open.ts";
 import type { Config } from "../config/schema.ts";
 import type { CommandIo } from "../io.ts";
+import { configuredProvider } from "../login/configured.ts";
 import { askNomadOver } from "../login/nomad-person.ts";
 import { parseUsers } from "../login/users-file.ts";
 import { nomadOptions } from "../operator/nomad-options.ts";
@@ -15,7 +17,7 @@ export async function checkLogins(config: Config, io: CommandIo): Promise<readon
   const findings =
     config.auth.local.users_file === undefined ? [] : checkUsers(resolve(io.workingDirectory, config.auth.local.users_file));
   const nomad = config.auth.mode.includes("nomad") ? await checkAcls(config, io) : [];
-  return [...findings, ...nomad, ...(await checkAnybody(config, io))];
+  return [...findings, ...nomad, ...(await checkProvider(config, io)), ...(await checkAnybody(config, io))];
 }
 
 function checkUsers(path: string): Finding[] {
@@ -45,6 +47,21 @@ async function checkAcls(config: Config, io: CommandIo): Promise<Finding[]> {
   } catch {
     // That Nomad cannot be reached is told with what it should allow.
     return [];
+  }
+}
+
+async function checkProvider(config: Config, io: CommandIo): Promise<Finding[]> {
+  const { issuer, client_secret_file: file } = config.auth.oidc;
+  // A secret that cannot be read is told with the other files.
+  if (issuer === undefined || file === undefined || !existsSync(resolve(io.workingDirectory, file))) return [];
+  try {
+    await configuredProvider({ config, io, onSecret: () => undefined })?.begin();
+    return [ok("logins", `the OIDC provider ${issuer} answers`)];
+  } catch (error) {
+    const cause = error instanceof Error && error.cause !== undefined ? `: ${messageOf(error.cause)}` : "";
+    const cure =
+      "auth.oidc.issuer has to be written exactly as the provider names itself; nops runs without it, but nobody can log in";
+    return [warn("logins", `${issuer}: ${messageOf(error)}${cause}`, cure)];
   }
 }
 

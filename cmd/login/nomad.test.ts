@@ -41,7 +41,7 @@ function bench(over: Partial<NomadPerson> = {}) {
   };
   const random = new SeededRandom(5);
   const method = nomadLogin({ ask, rules: [], namespaces: ["default"], store, clock, random, log: silentLog });
-  const people = createPeople({ methods: ["nomad"], store, log: silentLog, local: undefined, nomad: method });
+  const people = createPeople({ methods: ["nomad"], store, log: silentLog, local: undefined, nomad: method, oidc: undefined });
   const login = async () => {
     if (people.logins.nomad === undefined) throw new Error("off");
     return people.logins.nomad("s3cret-token", { source: "192.0.2.1", formerSecret: undefined });

@@ -37,12 +37,12 @@ beforeEach(() => {
     ["guest", { name: "guest", hash: other, email: undefined }],
   ]);
   rules = [
-    { users: ["local:anna"], nomad_policies: [], capabilities: ["approve"], namespaces: ["team-*"] },
-    { users: ["local:anna", "local:bob"], nomad_policies: [], capabilities: ["read"], namespaces: ["*"] },
+    { users: ["local:anna"], groups: [], nomad_policies: [], capabilities: ["approve"], namespaces: ["team-*"] },
+    { users: ["local:anna", "local:bob"], groups: [], nomad_policies: [], capabilities: ["read"], namespaces: ["*"] },
   ];
   logged = [];
   const file: UsersFile = { find: (name) => users.get(name) };
-  people = createPeople({ methods: ["local"], store, log, local: localLogin(file, rules), nomad: undefined });
+  people = createPeople({ methods: ["local"], store, log, local: localLogin(file, rules), nomad: undefined, oidc: undefined });
 });
 
 function login(name: string, password: string, source = "192.0.2.1", formerSecret?: string) {
@@ -129,7 +129,7 @@ describe("a session ends at once (S24)", () => {
 
   it("when its method is switched off", async () => {
     const { secret } = await login("anna", "correct horse");
-    const without = createPeople({ methods: ["token"], store, log, local: undefined, nomad: undefined });
+    const without = createPeople({ methods: ["token"], store, log, local: undefined, nomad: undefined, oidc: undefined });
     expect(await without.session(secret, "read")).toBeUndefined();
     expect(without.logins.local).toBeUndefined();
   });

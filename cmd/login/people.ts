@@ -8,6 +8,7 @@ import type { Store } from "../../store/open.ts";
 import { sessionLongestMs } from "../../store/sessions.ts";
 import type { LocalLogin } from "./local.ts";
 import type { NomadLogin } from "./nomad.ts";
+import type { OidcLogin } from "./oidc.ts";
 import { actorOf, type Person, type StandingCheck } from "./person.ts";
 
 export interface PeopleOptions {
@@ -16,6 +17,7 @@ export interface PeopleOptions {
   readonly log: Log;
   readonly local: LocalLogin | undefined;
   readonly nomad: NomadLogin | undefined;
+  readonly oidc: OidcLogin | undefined;
 }
 
 export interface People {
@@ -24,13 +26,23 @@ export interface People {
 }
 
 export function createPeople(options: PeopleOptions): People {
-  const { methods, store, local, nomad } = options;
-  const checks = { local: local?.standing, nomad: nomad?.standing };
+  const { methods, store, local, nomad, oidc } = options;
+  const checks = { local: local?.standing, nomad: nomad?.standing, oidc: oidc?.standing };
   return {
     logins: {
       methods,
       local: local === undefined ? undefined : (name, password, origin) => passwordLogin(local, name, password, origin, options),
       nomad: nomad === undefined ? undefined : (token, origin) => nomadTokenLogin(nomad, token, origin, options),
+      oidc:
+        oidc === undefined
+          ? undefined
+          : {
+              begin: (next, formerSecret) => oidc.begin(next, formerSecret),
+              finish: async (search, pending, origin) => {
+                const { person, next, formerSecret } = await oidc.finish(search, pending);
+                return { ...(await enter(person, { ...origin, formerSecret }, options)), next };
+              },
+            },
       logout: async (secret) => {
         const session = await store.findSession(secret, false);
         if (session !== undefined) await store.endSession(session.id, actorOf(session, session.id), "logged out");

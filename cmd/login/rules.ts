@@ -10,16 +10,21 @@ export interface Claims {
   readonly method: LoginMethod;
   /** Names by which a rule may call the person. */
   readonly names: readonly string[];
+  readonly groups?: readonly string[];
   readonly nomadPolicies?: readonly string[];
 }
 
 /** The rights of every rule that names the person. They add up; none of them: no rights. */
-export function rightsOf(rules: readonly Rule[], { method, names, nomadPolicies = [] }: Claims): readonly Rights[] {
-  const called = new Set(["*", ...names].map((name) => `${method}:${name}`));
+export function rightsOf(rules: readonly Rule[], { method, names, groups = [], nomadPolicies = [] }: Claims): readonly Rights[] {
+  // A provider's user names and addresses are told apart by nobody who changes their case.
+  const folded = (text: string): string => (method === "oidc" ? text.toLowerCase() : text);
+  const called = new Set(["*", ...names].map((name) => folded(`${method}:${name}`)));
   return rules
     .filter(
       (rule) =>
-        rule.users.some((user) => called.has(user)) || rule.nomad_policies.some((policy) => nomadPolicies.includes(policy)),
+        rule.users.some((user) => called.has(folded(user))) ||
+        rule.groups.some((group) => groups.includes(group)) ||
+        rule.nomad_policies.some((policy) => nomadPolicies.includes(policy)),
     )
     .map(({ capabilities, namespaces }) => ({ capabilities, namespaces }));
 }

@@ -18,6 +18,12 @@ export function Login() {
       {notice === undefined ? null : <p role="status">{notice}</p>}
       {methods.value.includes("local") ? <PasswordForm /> : null}
       {methods.value.includes("nomad") ? <NomadForm /> : null}
+      {methods.value.includes("oidc") ? (
+        <form action="/auth/oidc">
+          <input type="hidden" name="next" value={wantedNext()} />
+          <button type="submit">Log in with single sign-on</button>
+        </form>
+      ) : null}
       {methods.value.includes("token") ? <TokenForm /> : null}
     </section>
   );

@@ -32,9 +32,16 @@ function benchOver(nomad: LoginNomad): Bench {
   const clock = new FakeClock(builtAtMs);
   const store = memoryStore({ clock });
   const ask = askNomadOver({ address: nomad.address, clock: systemClock, random: systemRandom });
-  const rules = [{ users: [], nomad_policies: ["releases"], capabilities: ["admin" as const], namespaces: ["*"] }];
+  const rules = [{ users: [], groups: [], nomad_policies: ["releases"], capabilities: ["admin" as const], namespaces: ["*"] }];
   const nomadMethod = nomadLogin({ ask, rules, namespaces: managed, store, clock, random: systemRandom, log: silentLog });
-  const people = createPeople({ methods: ["nomad"], store, log: silentLog, local: undefined, nomad: nomadMethod });
+  const people = createPeople({
+    methods: ["nomad"],
+    store,
+    log: silentLog,
+    local: undefined,
+    nomad: nomadMethod,
+    oidc: undefined,
+  });
   return { nomad, clock, store, people };
 }
 
