@@ -10,6 +10,11 @@ function wantedNext(): string {
   return new URLSearchParams(location.search).get("next") ?? "/";
 }
 
+/** To the provider: no form, since `form-action` of our own policy would stop the redirect to another site. */
+function leave(): void {
+  location.assign(`/auth/oidc?next=${encodeURIComponent(wantedNext())}`);
+}
+
 export function Login() {
   const notice = noticeText(location.search);
   return (
@@ -19,10 +24,11 @@ export function Login() {
       {methods.value.includes("local") ? <PasswordForm /> : null}
       {methods.value.includes("nomad") ? <NomadForm /> : null}
       {methods.value.includes("oidc") ? (
-        <form action="/auth/oidc">
-          <input type="hidden" name="next" value={wantedNext()} />
-          <button type="submit">Log in with single sign-on</button>
-        </form>
+        <p>
+          <button type="button" onClick={leave}>
+            Log in with single sign-on
+          </button>
+        </p>
       ) : null}
       {methods.value.includes("token") ? <TokenForm /> : null}
     </section>
