@@ -4,12 +4,12 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Clock } from "../model/clock.ts";
 import { silentLog } from "../model/log.ts";
 import { aDeployment } from "../testkit/builders.ts";
-import { startSmtpServer } from "../testkit/smtp-server.ts";
-import { type HttpReceiver, Notifier, type QueuedNotification, type Receiver } from "./notifier.ts";
+import { FakeClock } from "../testkit/fake-clock.ts";
+import { type SmtpServer, startSmtpServer } from "../testkit/smtp-server.ts";
+import { type HttpReceiver, type NotificationQueue, Notifier, type QueuedNotification, type Receiver } from "./notifier.ts";
 import type { ReceiverType } from "./receivers/requests.ts";
 import { receiverRequest } from "./receivers/requests.ts";
 
-const clock: Clock = { now: () => 1_000_000, setTimer: () => ({ cancel: () => undefined }), sleep: () => Promise.resolve() };
 const message = {
   kind: "failed" as const,
   deployment: aDeployment({ state: "failed", error: "boom" }),
@@ -42,11 +42,10 @@ function receiver(name: string, path: string, type: ReceiverType = "webhook"): H
   return { name, type, url: () => `${address}${path}?key=s3cret`, token: () => "t0ken", wants: () => true };
 }
 
-function queueOf(notification: Partial<QueuedNotification> = {}) {
+function queueOf(...notifications: Partial<QueuedNotification>[]) {
   const outcomes: unknown[] = [];
-  const waiting: QueuedNotification[] = [
-    { id: 1, kind: "failed", deployment: message.deployment, attempt: 1, deliveredTo: [], ...notification },
-  ];
+  const usual: QueuedNotification = { id: 1, kind: "failed", deployment: message.deployment, attempt: 1, deliveredTo: [] };
+  const waiting = (notifications.length === 0 ? [{}] : notifications).map((each) => ({ ...usual, ...each }));
   return {
     outcomes,
     claimNotifications: () => Promise.resolve(waiting.splice(0)),
@@ -55,7 +54,18 @@ function queueOf(notification: Partial<QueuedNotification> = {}) {
   };
 }
 
-async function run(queue: ReturnType<typeof queueOf>, receivers: readonly Receiver[], failures: string[] = []): Promise<void> {
+/** One round; it is over when the notifier sets the timer of the next. */
+async function run(queue: NotificationQueue, receivers: readonly Receiver[], failures: string[] = []): Promise<void> {
+  let nextRound: () => void;
+  const over = new Promise<void>((resolve) => (nextRound = resolve));
+  const clock: Clock = {
+    now: () => 1_000_000,
+    setTimer: (ms) => {
+      if (ms === 30_000) nextRound();
+      return { cancel: () => undefined };
+    },
+    sleep: () => Promise.resolve(),
+  };
   const notifier = new Notifier({
     queue,
     receivers,
@@ -65,6 +75,7 @@ async function run(queue: ReturnType<typeof queueOf>, receivers: readonly Receiv
     onFailure: (name) => failures.push(name),
   });
   notifier.wake();
+  await over;
   await notifier.stop();
 }
 
@@ -72,7 +83,7 @@ describe("notifier", () => {
   it("tells every receiver and marks the notification delivered", async () => {
     const queue = queueOf();
     await run(queue, [receiver("a", "/a"), receiver("b", "/b")]);
-    expect(received.map((request) => request.path)).toEqual(["/a?key=s3cret", "/b?key=s3cret"]);
+    expect(received.map((request) => request.path).toSorted()).toEqual(["/a?key=s3cret", "/b?key=s3cret"]);
     expect(JSON.parse(received[0]?.body ?? "")).toMatchObject({
       event: "failed",
       error: "boom",
@@ -122,11 +133,14 @@ describe("notifier", () => {
     }
   });
 
-  it("gives up after the last attempt", async () => {
-    const queue = queueOf({ attempt: 8 });
+  it("tries for an hour, then gives up", async () => {
+    const queue = queueOf(...Array.from({ length: 13 }, (_, at) => ({ attempt: at + 1 })));
     status = 500;
     await run(queue, [receiver("a", "/a")]);
-    expect(queue.outcomes).toMatchObject([["failed", 1, { retryAt: undefined }]]);
+    const retries = queue.outcomes.map((outcome) => (outcome as [string, number, { retryAt?: string }])[2].retryAt);
+    const delays = retries.slice(0, -1).map((at) => Date.parse(at ?? "") - 1_000_000);
+    expect(delays.reduce((sum, delay) => sum + delay, 0) / 60_000).toBeCloseTo(60, -1);
+    expect(retries.at(-1)).toBeUndefined();
   });
 
   it("follows no redirect and survives an unreachable receiver", async () => {
@@ -137,6 +151,75 @@ describe("notifier", () => {
     await run(queue, [{ ...receiver("gone", "/"), url: () => "http://127.0.0.1:1/?key=s3cret" }]);
     expect(JSON.stringify(queue.outcomes)).toContain("ECONNREFUSED");
     expect(JSON.stringify(queue.outcomes)).not.toContain("s3cret");
+  });
+});
+
+describe("a receiver that hangs", () => {
+  let smtp: SmtpServer;
+  let asked: Promise<void>;
+  let time: FakeClock;
+
+  // It says a little more each time it is heard, so that no time-out of a connection ends it.
+  beforeEach(async () => {
+    time = new FakeClock();
+    let onAsked: () => void;
+    asked = new Promise((resolve) => (onAsked = resolve));
+    smtp = await startSmtpServer((line) => {
+      if (line.startsWith("EHLO")) onAsked();
+      return "250-one more";
+    });
+  });
+  afterEach(() => smtp.close());
+
+  const notifierOf = (queue: NotificationQueue, others: readonly Receiver[] = []): Notifier => {
+    const url = () => `smtp://127.0.0.1:${smtp.port}`;
+    const mail = {
+      name: "mail",
+      type: "email",
+      url,
+      from: "nops@example.com",
+      to: ["ops@example.com"],
+      wants: () => true,
+    } as const;
+    const options = { queue, receivers: [mail, ...others], publicUrl: undefined, clock: time, log: silentLog };
+    return new Notifier({ ...options, onFailure: () => undefined });
+  };
+
+  it("is given up after ten seconds, and asked once in a round", async () => {
+    const queue = queueOf({}, { id: 2 });
+    const notifier = notifierOf(queue);
+    notifier.wake();
+    await asked;
+    await time.advance(10_000);
+    await notifier.stop();
+    expect(queue.outcomes).toMatchObject([
+      ["failed", 1, { error: "mail: did not take it in time" }],
+      ["failed", 2, { error: "mail: hung just before" }],
+    ]);
+    expect(smtp.commands.filter((line) => line.startsWith("EHLO"))).toHaveLength(1);
+  });
+
+  it("keeps no other receiver waiting", async () => {
+    const told = new Promise((resolve) => server.once("request", resolve));
+    const queue = queueOf();
+    const notifier = notifierOf(queue, [receiver("hook", "/hook")]);
+    notifier.wake();
+    await Promise.all([asked, told]);
+    expect(queue.outcomes).toEqual([]);
+    const stopped = notifier.stop();
+    await time.advance(2_000);
+    await stopped;
+  });
+
+  it("does not hold up the end of nops, after which it is tried again whichever attempt it was", async () => {
+    const queue = queueOf({ attempt: 13 }, { id: 2 });
+    const notifier = notifierOf(queue);
+    notifier.wake();
+    await asked;
+    const stopped = notifier.stop();
+    await time.advance(2_000);
+    await stopped;
+    expect(queue.outcomes).toMatchObject([["failed", 1, { retryAt: expect.any(String) as string }]]);
   });
 });
 

@@ -52,14 +52,16 @@ export interface NotifierOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly onFailure: (receiver: string) => void;
-  /** Longest time one request may take, ms. */
-  readonly timeoutMs?: number;
 }
 
 const batch = 20;
-const lastAttempt = 8;
+const lastAttempt = 13;
 const firstDelayMs = 5_000;
 const longestDelayMs = 600_000;
+/** Longest time for telling one receiver once, whatever it does meanwhile, ms. */
+const patienceMs = 10_000;
+/** The same once nops is to stop, ms. */
+const stopPatienceMs = 2_000;
 
 /** Sends what waits. `wake` is called when something may have been added; without it a look is taken every 30 s. */
 export class Notifier {
@@ -67,6 +69,7 @@ export class Notifier {
   #timer: Timer | undefined;
   #running: Promise<void> | undefined;
   #stopped = false;
+  readonly #underWay = new Set<AbortController>();
 
   constructor(options: NotifierOptions) {
     this.#options = options;
@@ -82,60 +85,81 @@ export class Notifier {
     });
   }
 
-  /** Stops looking; resolves when the request under way ended. */
+  /** Stops looking; resolves when the requests under way ended, which are cut off soon. What was not told is told after the next start. */
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#timer?.cancel();
+    const limit = this.#options.clock.setTimer(stopPatienceMs, () => {
+      for (const request of this.#underWay) request.abort();
+    });
     await this.#running;
+    limit.cancel();
   }
 
   async #drain(): Promise<void> {
     const { queue, log } = this.#options;
+    const hung = new Set<string>();
     try {
       for (;;) {
         const due = await queue.claimNotifications(batch);
-        for (const notification of due) await this.#deliver(notification);
-        if (due.length < batch || this.#stopped) return;
+        for (const notification of due) {
+          // What is claimed and not reported is handed out again.
+          if (this.#stopped) return;
+          await this.#deliver(notification, hung);
+        }
+        if (due.length < batch) return;
       }
     } catch (error) {
       log.error("notifications cannot be read", { error });
     }
   }
 
-  async #deliver(notification: QueuedNotification): Promise<void> {
+  /** All receivers at once, so that one that is slow keeps nobody else waiting. */
+  async #deliver(notification: QueuedNotification, hung: Set<string>): Promise<void> {
     const { queue, receivers, clock, publicUrl } = this.#options;
     const url =
       publicUrl === undefined ? undefined : `${publicUrl.replace(/\/+$/, "")}/deployments/${notification.deployment.id}`;
     const message: NotificationMessage = { kind: notification.kind, deployment: notification.deployment, url };
-    const delivered = [...notification.deliveredTo];
-    const failures: string[] = [];
-    for (const receiver of receivers) {
-      if (delivered.includes(receiver.name) || !receiver.wants(message)) continue;
-      const failure = await this.#send(receiver, message);
-      if (failure === undefined) delivered.push(receiver.name);
-      else failures.push(`${receiver.name}: ${failure}`);
-    }
-    if (failures.length === 0) return queue.markDelivered(notification.id);
+    const wanted = receivers.filter(({ name, wants }) => !notification.deliveredTo.includes(name) && wants(message));
+    const failures = await Promise.all(wanted.map((receiver) => this.#send(receiver, message, hung)));
+    const failed = wanted.flatMap(({ name }, at) => (failures[at] === undefined ? [] : [`${name}: ${failures[at]}`]));
+    if (failed.length === 0) return queue.markDelivered(notification.id);
+    const told = wanted.filter((_, at) => failures[at] === undefined).map(({ name }) => name);
     const delay = Math.min(longestDelayMs, firstDelayMs * 2 ** (notification.attempt - 1));
-    const retryAt = notification.attempt >= lastAttempt ? undefined : toInstant(clock.now() + delay);
-    await queue.markFailed(notification.id, { error: failures.join("; "), retryAt, deliveredTo: delivered });
+    const retryAt = notification.attempt >= lastAttempt && !this.#stopped ? undefined : toInstant(clock.now() + delay);
+    await queue.markFailed(notification.id, {
+      error: failed.join("; "),
+      retryAt,
+      deliveredTo: [...notification.deliveredTo, ...told],
+    });
   }
 
-  /** What went wrong, in words without the URL, which may hold a secret; `undefined` when the receiver took it. */
-  async #send(receiver: Receiver, message: NotificationMessage): Promise<string | undefined> {
-    const { log, onFailure, timeoutMs } = this.#options;
-    const failure = await failureOf(receiver, message, timeoutMs ?? 10_000);
+  /**
+   * What went wrong, in words without the URL, which may hold a secret; `undefined` when the receiver took it. One that `hung` is not asked
+   * again in the same round, else each notification that waits would cost the others its time.
+   */
+  async #send(receiver: Receiver, message: NotificationMessage, hung: Set<string>): Promise<string | undefined> {
+    const { log, onFailure, clock } = this.#options;
+    if (hung.has(receiver.name)) return "hung just before";
+    const over = new AbortController();
+    const limit = clock.setTimer(patienceMs, () => over.abort());
+    this.#underWay.add(over);
+    const failure = await failureOf(receiver, message, over.signal);
+    this.#underWay.delete(over);
+    limit.cancel();
     if (failure === undefined) return undefined;
+    if (over.signal.aborted) hung.add(receiver.name);
+    const cause = over.signal.aborted ? "did not take it in time" : failure;
     onFailure(receiver.name);
-    log.warn("notification not delivered", { receiver: receiver.name, deployment_id: message.deployment.id, cause: failure });
-    return failure;
+    log.warn("notification not delivered", { receiver: receiver.name, deployment_id: message.deployment.id, cause });
+    return cause;
   }
 }
 
-async function failureOf(receiver: Receiver, message: NotificationMessage, timeoutMs: number): Promise<string | undefined> {
+async function failureOf(receiver: Receiver, message: NotificationMessage, signal: AbortSignal): Promise<string | undefined> {
   try {
-    if (receiver.type !== "email") return await post(receiver, message, timeoutMs);
-    await sendMail(receiver.url(), receiver, message, timeoutMs);
+    if (receiver.type !== "email") return await post(receiver, message, signal);
+    await sendMail(receiver.url(), receiver, message, signal);
     return undefined;
   } catch (error) {
     const { code, responseCode } = error as { readonly code?: unknown; readonly responseCode?: unknown };
@@ -144,7 +168,7 @@ async function failureOf(receiver: Receiver, message: NotificationMessage, timeo
   }
 }
 
-async function post(receiver: HttpReceiver, message: NotificationMessage, timeoutMs: number): Promise<string | undefined> {
+async function post(receiver: HttpReceiver, message: NotificationMessage, signal: AbortSignal): Promise<string | undefined> {
   const { headers, body } = receiverRequest(receiver.type, message, receiver.token());
   const answer = await got.post(receiver.url(), {
     headers,
@@ -152,7 +176,7 @@ async function post(receiver: HttpReceiver, message: NotificationMessage, timeou
     followRedirect: false,
     retry: { limit: 0 },
     throwHttpErrors: false,
-    timeout: { request: timeoutMs },
+    signal,
   });
   return answer.statusCode >= 200 && answer.statusCode < 300 ? undefined : `answered ${answer.statusCode}`;
 }

@@ -14,7 +14,7 @@ let server: SmtpServer;
 afterEach(() => server.close());
 
 const send = (host = "127.0.0.1", sent: Parameters<typeof sendMail>[2] = message, user = "nops:s3cret@") =>
-  sendMail(`smtp://${user}${host}:${server.port}`, addresses, sent, 2_000);
+  sendMail(`smtp://${user}${host}:${server.port}`, addresses, sent, AbortSignal.timeout(2_000));
 
 describe("a mail", () => {
   it("goes to everybody, names job, error and page, and no spec", async () => {
@@ -74,6 +74,8 @@ describe("a mail", () => {
 
   it.each(["https://mail.example.com", "mail.example.com:25", ""])("refuses the URL %j without showing it", async (url) => {
     server = await startSmtpServer();
-    await expect(sendMail(url, addresses, message, 2_000)).rejects.toThrow("begins with smtp:// or smtps://");
+    await expect(sendMail(url, addresses, message, AbortSignal.timeout(2_000))).rejects.toThrow(
+      "begins with smtp:// or smtps://",
+    );
   });
 });

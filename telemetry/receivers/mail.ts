@@ -11,22 +11,20 @@ export interface MailAddresses {
 /**
  * Sends one mail by the server of a `smtp://` or `smtps://` URL, which may hold user and password.
  * A password goes to another host only under TLS: by `smtps`, or after STARTTLS, without which the mail fails.
+ * `signal` ends it in any state: a server that only ever says a little more is not idle, and no time-out of SMTP ends it.
  * @throws Error with `code` (`EAUTH`, `ECONNECTION`, …) and, where the server answered, `responseCode`
  */
 export async function sendMail(
   url: string,
   { from, to }: MailAddresses,
   message: NotificationMessage,
-  timeoutMs: number,
+  signal: AbortSignal,
 ): Promise<void> {
   const server = smtpServer(url);
   const transport = createTransport(
     {
       url: server.href,
       requireTLS: server.username !== "" && !isLoopback(server.hostname),
-      connectionTimeout: timeoutMs,
-      greetingTimeout: timeoutMs,
-      socketTimeout: timeoutMs,
       disableFileAccess: true,
       disableUrlAccess: true,
     },
@@ -39,6 +37,7 @@ export async function sendMail(
       text: [titleOf(message), detailOf(message), ...(message.url === undefined ? [] : [message.url])].join("\n\n"),
       messageId: `<${message.deployment.id}.${message.deployment.state}.${message.kind}@nops>`,
       headers: { "Auto-Submitted": "auto-generated" },
+      signal,
     });
   } finally {
     transport.close();
