@@ -3,8 +3,9 @@
  *
  * `npm run e2e -- differential`, with a `nomad` on PATH. The real one runs as a server alone; the test itself plays the clients of its
  * nodes, so that allocations fare on both as the test says. By the environment: `DIFFERENTIAL_SEED` (1), and how much of each:
- * `DIFFERENTIAL_PLANS` (10000), `DIFFERENTIAL_PARSES` (2000), `DIFFERENTIAL_READS` (6000), `DIFFERENTIAL_LIVES` (60; a life takes seconds). A difference is shrunk and
- * printed as a case for `testkit/differential/cases.json`, whose answers `DIFFERENTIAL_RECORD=1` takes anew from the real server.
+ * `DIFFERENTIAL_PLANS` (10000), `DIFFERENTIAL_PARSES` (2000), `DIFFERENTIAL_READS` (6000), `DIFFERENTIAL_WRITES` (1000),
+ * `DIFFERENTIAL_LIVES` (60; a life takes seconds). A difference is shrunk and printed as a case for `testkit/differential/cases.json`,
+ * whose answers `DIFFERENTIAL_RECORD=1` takes anew from the real server.
  */
 import { writeFile } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -40,7 +41,7 @@ if (binary === undefined) {
 describe.skipIf(binary === undefined)("a real Nomad and the simulator", () => {
   let twins: Twins;
   const counts = noCounts();
-  const requests = { reads: 0 };
+  const requests = { reads: 0, writes: 0 };
   let differences = 0;
 
   beforeAll(async () => {
@@ -50,6 +51,7 @@ describe.skipIf(binary === undefined)("a real Nomad and the simulator", () => {
 
   afterAll(async () => {
     await twins?.stop();
+    console.log(`differential: ${requests.reads} reads and ${requests.writes} changes of one world`);
     console.log(summaryLine(seed, { ...counts, reads: counts.reads + requests.reads }, differences));
   });
 
@@ -79,8 +81,8 @@ describe.skipIf(binary === undefined)("a real Nomad and the simulator", () => {
     expect(await show(twins, found)).toEqual([]);
   });
 
-  it("answer reads alike, also wrong ones", { timeout: 900_000 }, async () => {
-    const found = await requestCampaign(binary ?? "", seed, number("READS", 6_000), requests);
+  it("answer requests alike, also wrong ones", { timeout: 900_000 }, async () => {
+    const found = await requestCampaign(binary ?? "", seed, number("READS", 6_000), number("WRITES", 1_000), requests);
     differences += found.length;
     for (const { request, what } of found.slice(0, 3)) console.log(`${JSON.stringify(request)}\n${what}`);
     expect(found.map(({ request, what }) => `${request.method} ${request.path} ${what}`)).toEqual([]);

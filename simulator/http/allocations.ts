@@ -117,8 +117,12 @@ export function wholeAllocation(alloc: Allocation, signingKey: string): unknown 
 /** Moves an allocation elsewhere. */
 function stop(service: Service, call: Call, id: string): Reply {
   allow(call, "PUT", "POST");
+  queryFlag(call.request, "no_shutdown_delay");
+  queryFlag(call.request, "reschedule");
+  inThisRegion(call, service.region);
+  checkId(id, "alloc lookup failed");
   const alloc = service.state.allocs.get(id);
-  if (alloc === undefined) throw new Refusal(404, "alloc not found");
+  if (alloc === undefined) throw new Refusal(404, "allocation not found");
   if (!call.access.ns(alloc.Namespace, "alloc-lifecycle")) throw permissionDenied();
   const { Job: job } = alloc;
   const evaluation = { ...newEval(service.newId(), job, "alloc-stop", service.now()), JobModifyIndex: job.ModifyIndex };

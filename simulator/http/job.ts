@@ -86,7 +86,7 @@ function remove(service: Service, call: Call, id: string): Reply {
   const purge = queryFlag(call.request, "purge");
   queryFlag(call.request, "global");
   const evalPriority = queryNumber(call.request, "eval_priority");
-  const noShutdownDelay = queryFlag(call.request, "no_shutdown_delay");
+  const noShutdownDelay = shutdownDelayFlag(call);
   need(call, "submit-job", "purge-job", ...(purge ? [] : ["deregister-job"]));
   const done = deregister(service, call.namespace, id, { purge, evalPriority, noShutdownDelay });
   return {
@@ -103,6 +103,16 @@ function remove(service: Service, call: Call, id: string): Reply {
     },
     index: done.index,
   };
+}
+
+/** The server's own text has a letter too many. */
+function shutdownDelayFlag(call: Call): boolean {
+  try {
+    return queryFlag(call.request, "no_shutdown_delay");
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    throw new Refusal(error.status, error.message.replace('"no_shutdown_delay"', '"no_shutdown_delay"q'));
+  }
 }
 
 function plan(service: Service, call: Call, id: string): Reply {
@@ -182,7 +192,8 @@ function revertJob(service: Service, call: Call, id: string): Reply {
     }),
   );
   const reverted = service.state.jobs.get(scoped(call.namespace, id)) as unknown as ApiJob;
-  return registered(done, service.rules.validate(reverted, admitContext(service, call.namespace, undefined)).Warnings);
+  const { Warnings } = service.rules.validate(reverted, admitContext(service, call.namespace, undefined));
+  return { ...registered(done, Warnings), leader: false };
 }
 
 function stable(service: Service, call: Call, id: string): Reply {

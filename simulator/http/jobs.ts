@@ -172,8 +172,8 @@ export async function parse(service: Service, call: Call): Promise<Reply> {
   allow(call, "PUT", "POST");
   const allowed =
     call.namespace === "*"
-      ? call.access.anyNs("parse-job", "submit-job")
-      : call.access.ns(call.namespace, "parse-job", "submit-job");
+      ? call.local.anyNs("parse-job", "submit-job")
+      : call.local.ns(call.namespace, "parse-job", "submit-job");
   if (!allowed) throw permissionDenied();
   const body = shapedBody(call.request, shapes.parse);
   const hcl = text(body, "JobHCL");

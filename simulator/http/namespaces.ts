@@ -1,3 +1,5 @@
+import { goQuote } from "../jobspec/go-text.ts";
+import { listErrors } from "../jobspec/messages.ts";
 import { notFound, permissionDenied, Refusal } from "../refusal.ts";
 import type { Namespace } from "../state/cluster-types.ts";
 import { terminal, textHash } from "../state/facts.ts";
@@ -45,12 +47,13 @@ function put(service: Service, call: Call, pathName: string): Reply {
   const name = text(body, "Name");
   if (pathName !== "" && name !== pathName) throw new Refusal(400, "Namespace name does not match request path");
   if (!call.access.management) throw permissionDenied();
-  if (!/^[a-zA-Z0-9-]{1,128}$/.test(name)) {
-    throw new Refusal(
-      500,
-      `Invalid namespace "${name}": 1 error occurred:\n\t* invalid name "${name}". Must match regex ^[a-zA-Z0-9-]{1,128}$\n\n`,
-    );
-  }
+  const problems = [
+    ...(/^[a-zA-Z0-9-]{1,128}$/.test(name) ? [] : [`invalid name ${goQuote(name)}. Must match regex ^[a-zA-Z0-9-]{1,128}$`]),
+    ...(Buffer.byteLength(text(body, "Description")) > 256 ? ["description longer than 256"] : []),
+  ];
+  if (problems.length > 0) throw new Refusal(500, `Invalid namespace ${goQuote(name)}: ${listErrors(problems)}`);
+  const quota = text(body, "Quota");
+  if (quota !== "") throw new Refusal(500, `namespace ${goQuote(name)} using non-existent quota ${goQuote(quota)}`);
   const meta = textMap(body, "Meta");
   const index = service.state.write("NamespaceUpsert", (tx) => {
     const old = tx.state.namespaces.get(name);
@@ -81,11 +84,14 @@ function remove(service: Service, call: Call, name: string): Reply {
   if (state.namespaces.get(name) === undefined) throw new Refusal(500, "namespace not found");
   const jobs = [...state.jobs.rows.values()].some((job) => job.Namespace === name && job.Status !== "dead");
   const allocs = [...state.allocs.rows.values()].some((alloc) => alloc.Namespace === name && !terminal(alloc));
-  const list = (what: string) =>
-    new Refusal(500, `1 error occurred:\n\t* namespace "${name}" has ${what} in regions: [${service.region}]\n\n`);
-  if (jobs) throw list("non-terminal jobs");
-  if (allocs) throw list("non-terminal allocations");
-  if ([...state.variables.rows.values()].some((one) => one.Namespace === name)) throw list("variables");
+  const variables = [...state.variables.rows.values()].some((one) => one.Namespace === name);
+  const left = [
+    ...(jobs ? ["non-terminal jobs"] : []),
+    ...(allocs ? ["non-terminal allocations"] : []),
+    ...(variables ? ["variables associated with it"] : []),
+  ];
+  const problems = left.map((what) => `namespace "${name}" has ${what} in regions: [${service.region}]`);
+  if (problems.length > 0) throw new Refusal(500, listErrors(problems));
   const index = state.write("NamespaceDelete", (tx) => {
     tx.delete("namespaces", name);
     return tx.index;

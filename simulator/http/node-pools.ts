@@ -7,7 +7,7 @@ import type { Call, Reply } from "./message.ts";
 import { nodeFields } from "./nodes.ts";
 import { paginate } from "./page.ts";
 import type { Service } from "./service.ts";
-import { shapedBody, shapes } from "./shapes.ts";
+import { type Fields, shapedBody, shapes } from "./shapes.ts";
 import { jobStub, nodeStub } from "./views.ts";
 
 const dayNs = 86_400_000_000_000;
@@ -92,10 +92,13 @@ async function jobsIn(service: Service, call: Call, name: string): Promise<Reply
 }
 
 function put(service: Service, call: Call, pathName: string): Reply {
-  const body = shapedBody(call.request, shapes.nodePool);
+  const body = poolBody(call);
   const name = text(body, "Name");
   if (pathName !== "" && name !== pathName) throw new Refusal(400, "Node pool name does not match request path");
   if (!call.access.nodePool(name, "write")) throw permissionDenied();
+  if (field(body, "SchedulerConfiguration") !== undefined) {
+    throw new Refusal(500, 'Feature "Node Pools Governance" is unlicensed');
+  }
   const description = text(body, "Description");
   const settings = field(body, "SchedulerConfiguration") as { MemoryOversubscriptionEnabled?: boolean } | undefined;
   const problems = [
@@ -126,12 +129,25 @@ function put(service: Service, call: Call, pathName: string): Reply {
   return { index };
 }
 
+/** Its body is decoded as a type without a name. */
+function poolBody(call: Call): Fields {
+  try {
+    return shapedBody(call.request, shapes.nodePool);
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    const message = error.message
+      .replace("Go struct field NodePool.", "Go struct field .Alias.")
+      .replace("value of type structs.NodePool", "value of type struct { NodeIdentityTTL interface {}; *structs.Alias }");
+    throw new Refusal(error.status, message);
+  }
+}
+
 function remove(service: Service, call: Call, name: string): Reply {
   if (!call.access.nodePool(name, "delete")) throw permissionDenied();
   if (name === "") throw new Refusal(400, "node pool name is empty");
   const { state, region } = service;
   const jobs = [...state.jobs.rows.values()].some((one) => one.NodePool === name && one.Status !== "dead");
-  const nodes = [...state.nodes.rows.values()].some((one) => name === "all" || one.NodePool === name);
+  const nodes = [...state.nodes.rows.values()].some((one) => one.NodePool === name);
   const problems = [
     ...(jobs ? [`node pool "${name}" has non-terminal jobs in regions: [${region}]`] : []),
     ...(nodes ? [`node pool "${name}" has nodes in regions: [${region}]`] : []),

@@ -74,9 +74,26 @@ function evaluated(service: Service, one: Node): Evaluation[] {
   return evaluateNode(service, one, "node-update").map((row) => service.state.evals.get(row.ID) ?? row);
 }
 
+const rpcAddress = "127.0.0.1:4647";
+
+/** What such an answer says to a client of its servers; nobody else needs it. */
+const serverInfo = {
+  Features: 0,
+  HeartbeatTTL: 0,
+  LeaderRPCAddr: rpcAddress,
+  KnownLeader: false,
+  LastContact: 0,
+  NextToken: "",
+  SchedulingEligibility: "",
+  SignedIdentity: null,
+};
+
 function evaluate(service: Service, _call: Call, id: string): Reply {
-  const evals = evaluated(service, known(service, id, "evaluation"));
-  return answerOf(evals, 0, evals[0]?.CreateIndex ?? 0);
+  const one = known(service, id, "evaluation");
+  const evals = evaluated(service, one);
+  const server = { RPCAdvertiseAddr: rpcAddress, RPCMajorVersion: 0, RPCMinorVersion: 0, Datacenter: service.datacenter };
+  const more = { NumNodes: service.state.nodes.rows.size, Servers: [server], SchedulingEligibility: one.SchedulingEligibility };
+  return answerOf(evals, 0, evals[0]?.CreateIndex ?? 0, { ...serverInfo, ...more });
 }
 
 function purge(service: Service, _call: Call, id: string): Reply {
@@ -85,7 +102,7 @@ function purge(service: Service, _call: Call, id: string): Reply {
     tx.delete("nodes", id);
     return tx.index;
   });
-  return answerOf(evaluated(service, gone), index, index);
+  return answerOf(evaluated(service, gone), index, index, { ...serverInfo, Servers: null, NumNodes: 0 });
 }
 
 async function read(service: Service, call: Call, id: string): Promise<Reply> {

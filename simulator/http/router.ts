@@ -33,7 +33,14 @@ import { variable, variables } from "./variables.ts";
 
 type Route = (service: Service, call: Call, params: readonly string[]) => Reply | Promise<Reply>;
 
-/** Exact paths, and prefixes that end with a slash. */
+/**
+ * Exact paths, and prefixes that end with a slash. Whatever a real server has beside them nobody here needs, and it is answered as an
+ * unknown path, 404 without a body: `/v1/operator/` but the scheduler's configuration (raft, snapshot, keyring, autopilot, license,
+ * utilization, upgrade-check), `/v1/agent/` but self, members and health (join, force-leave, servers, schedulers, keyring, host, reload,
+ * monitor, pprof), `/v1/metrics`, `/v1/search/fuzzy`, `/v1/client/` but logs (stats, gc, metadata, identity, and of allocations restart,
+ * signal, exec, pause, snapshot, stats, gc), volumes and plugins but their empty lists, one-time tokens, OIDC and introduction tokens.
+ * `/v1/allocation/:id/checks` is 404 `resource not found`.
+ */
 const routes: readonly (readonly [string, Route])[] = [
   ["/v1/jobs", jobs],
   ["/v1/jobs/parse", parse],

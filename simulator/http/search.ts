@@ -10,7 +10,11 @@ const limit = 20;
 
 const shape = { type: "structs.SearchRequest", fields: { Prefix: "string", Context: "string" } } as const;
 
-type Lookup = (state: State, inNamespace: (namespace: string) => boolean) => readonly string[];
+type Lookup = (
+  state: State,
+  inNamespace: (namespace: string) => boolean,
+  listed: (namespace: string, path: string) => boolean,
+) => readonly string[];
 
 const none: Lookup = () => [];
 const contexts: Readonly<Record<string, Lookup>> = {
@@ -23,7 +27,12 @@ const contexts: Readonly<Record<string, Lookup>> = {
   plugins: none,
   volumes: none,
   scaling_policy: none,
-  vars: (state, mine) => state.variables.sorted().flatMap((row) => (mine(row.Namespace) ? [row.Path] : [])),
+  // Of all namespaces, as on a real server.
+  vars: (state, _mine, listed) =>
+    state.variables
+      .sorted()
+      .flatMap((row) => (listed(row.Namespace, row.Path) ? [row.Path] : []))
+      .sort(),
   namespaces: (state) => state.namespaces.sorted().map((row) => row.Name),
   host_volumes: none,
 };
@@ -46,8 +55,9 @@ export function search(service: Service, call: Call): Reply {
   const Truncations: Record<string, boolean> = {};
   const mine = (namespace: string) =>
     (call.namespace === "*" || namespace === call.namespace) && call.access.ns(namespace, "read-job");
+  const listed = (namespace: string, path: string) => call.access.variable(namespace, path, "list");
   for (const name of searched) {
-    const found = (contexts[name] ?? none)(service.state, mine).filter((id) => id.startsWith(prefix));
+    const found = (contexts[name] ?? none)(service.state, mine, listed).filter((id) => id.startsWith(prefix));
     Matches[name] = found.length === 0 ? null : found.slice(0, limit);
     Truncations[name] = found.length > limit;
   }

@@ -3,7 +3,19 @@ import { bodyOf, field } from "./input.ts";
 import type { ApiRequest } from "./message.ts";
 
 export type Fields = Readonly<Record<string, unknown>>;
-type Kind = "texts" | "string" | "bool" | "int" | "int64" | "uint64" | "bytes" | "strings" | "map" | Shape;
+type Kind =
+  | "algorithm"
+  | "items"
+  | "texts"
+  | "string"
+  | "bool"
+  | "int"
+  | "int64"
+  | "uint64"
+  | "bytes"
+  | "strings"
+  | "map"
+  | Shape;
 
 /** What the server decodes a body into: the name of the Go type, because errors tell it, and the fields that are read. */
 export interface Shape {
@@ -66,7 +78,7 @@ export const shapes = {
   schedulerConfiguration: {
     type: "api.SchedulerConfiguration",
     fields: {
-      SchedulerAlgorithm: "string",
+      SchedulerAlgorithm: "algorithm",
       PreemptionConfig: {
         type: "api.PreemptionConfig",
         fields: {
@@ -97,12 +109,21 @@ export const shapes = {
     fields: { AccessorID: "string", SecretID: "string", Name: "string", Type: "string", Policies: "texts", Global: "bool" },
   },
   role: { type: "structs.ACLRole", fields: { ID: "string", Name: "string", Description: "string" } },
-  variable: { type: "structs.VariableDecrypted", fields: {} },
+  variable: { type: "structs.VariableDecrypted", fields: { Items: "items" } },
+  promote: { type: "structs.DeploymentPromoteRequest", fields: { DeploymentID: "string", All: "bool", Groups: "texts" } },
+  pause: { type: "structs.DeploymentPauseRequest", fields: { DeploymentID: "string", Pause: "bool" } },
+  unblock: { type: "structs.DeploymentUnblockRequest", fields: { DeploymentID: "string" } },
+  health: {
+    type: "structs.DeploymentAllocHealthRequest",
+    fields: { DeploymentID: "string", HealthyAllocationIDs: "texts", UnhealthyAllocationIDs: "texts" },
+  },
 } satisfies Record<string, Shape>;
 
 const goNames: Readonly<Record<string, string>> = {
   bytes: "[]uint8",
   strings: "map[string]string",
+  algorithm: "api.SchedulerAlgorithm",
+  items: "structs.VariableItems",
   map: "map[string]interface {}",
 };
 
@@ -134,7 +155,7 @@ function check(value: unknown, kind: Kind, place: string, path: string): void {
     checkNumber(value, kind, place);
     return;
   }
-  if (kind === "strings" || kind === "map") {
+  if (kind === "strings" || kind === "items" || kind === "map") {
     if (!isObject(value)) throw mismatch(value, place, goNames[kind] ?? kind);
     if (kind === "map") return;
     for (const one of Object.values(value)) if (one !== null && typeof one !== "string") throw mismatch(one, place, "string");
@@ -173,7 +194,7 @@ function mismatch(value: unknown, place: string, type: string): Refusal {
 }
 
 /** How the decoder calls what it found. */
-function jsonKind(value: unknown): string {
+export function jsonKind(value: unknown): string {
   if (Array.isArray(value)) return "array";
   return typeof value === "boolean" ? "bool" : typeof value;
 }

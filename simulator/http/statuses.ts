@@ -2,10 +2,11 @@ import { permissionDenied, Refusal } from "../refusal.ts";
 import { deploymentActive, isParameterized, isPeriodic, requiresPromotion } from "../state/facts.ts";
 import { scoped } from "../state/table.ts";
 import type { Deployment, Job } from "../state/types.ts";
-import { allow, bodyOf, flag, list, queryFlag, readOptions, text } from "./input.ts";
+import { allow, bodyOf, field, flag, list, queryFlag, readOptions, text } from "./input.ts";
 import type { Call, Reply } from "./message.ts";
 import { paginate } from "./page.ts";
 import type { Service } from "./service.ts";
+import { jsonKind } from "./shapes.ts";
 
 /** The jobs that a request names, and what else it wants of the list. Throws Refusal (400). */
 function wishesOf(call: Call): {
@@ -16,10 +17,16 @@ function wishesOf(call: Call): {
   const children = asBadRequest(() => queryFlag(call.request, "include_children"));
   if (!call.request.body) return { wanted: undefined, children, namespace: call.namespace };
   const body = asBadRequest(() => bodyOf(call.request, "api.JobStatusesRequest"), "error decoding request: ");
+  const sent = field(body, "Jobs");
+  if (sent !== undefined && !Array.isArray(sent)) {
+    const place = "Go struct field JobStatusesRequest.Jobs of type []api.NamespacedID";
+    throw new Refusal(400, `error decoding request: json: cannot unmarshal ${jsonKind(sent)} into ${place}`);
+  }
   const jobs = list(body, "Jobs").filter((one): one is Record<string, unknown> => typeof one === "object" && one !== null);
   if (jobs.length === 0) throw new Refusal(400, "no jobs in request");
   const spaces = new Set(jobs.map((one) => text(one, "Namespace") || "default"));
-  const [only = "*"] = spaces.size === 1 ? spaces : [];
+  const several = call.namespace === "default" ? "*" : call.namespace;
+  const [only = several] = spaces.size === 1 ? spaces : [];
   const wanted = jobs.map((one) => scoped(text(one, "Namespace") || "default", text(one, "ID")));
   return { wanted, children: children || flag(body, "IncludeChildren"), namespace: only };
 }

@@ -1,12 +1,14 @@
+import { listErrors } from "../jobspec/messages.ts";
 import { notFound, permissionDenied, Refusal } from "../refusal.ts";
 import type { Variable, VariableLock } from "../state/cluster-types.ts";
 import { scoped } from "../state/table.ts";
 import { goDuration, goDurationText } from "../tasks/behaviour.ts";
 import { deleteVariable, type Outcome, releaseLock, setVariable } from "../variables/store.ts";
-import { allow, bodyOf, field, readOptions, record, textMap } from "./input.ts";
+import { allow, field, readOptions, record, textMap } from "./input.ts";
 import type { Call, Reply } from "./message.ts";
 import { paginate } from "./page.ts";
 import type { Service } from "./service.ts";
+import { shapedBody, shapes } from "./shapes.ts";
 
 const maxBytes = 65_536;
 const defaultLockNs = 15e9;
@@ -104,7 +106,7 @@ function target(call: Call, body: Readonly<Record<string, unknown>>): string {
 }
 
 function write(service: Service, call: Call, path: string, acquire: boolean): Reply {
-  const body = bodyOf(call.request, "structs.VariableDecrypted");
+  const body = shapedBody(call.request, shapes.variable);
   const items = textMap(body, "Items");
   if (!acquire && Object.keys(items).length === 0) throw new Refusal(400, "variable missing required Items object");
   const cas = acquire ? undefined : casOf(call);
@@ -129,7 +131,11 @@ function write(service: Service, call: Call, path: string, acquire: boolean): Re
 function wantedLock(service: Service, given: VariableLock | undefined, refuse: (text: string) => Refusal): VariableLock {
   const TTL = given === undefined || given.TTL === 0 ? defaultLockNs : given.TTL;
   const LockDelay = given === undefined || given.LockDelay === 0 ? defaultLockNs : given.LockDelay;
-  if (TTL < 10e9 || TTL > 24 * 3600e9) throw refuse("1 error occurred:\n\t* TTL must be between 10 seconds and 24 hours\n\n");
+  const problems = [
+    ...(TTL < 0 || LockDelay < 0 ? ["Lock delay and TTL must be positive"] : []),
+    ...(TTL < 10e9 || TTL > 24 * 3600e9 ? ["TTL must be between 10 seconds and 24 hours"] : []),
+  ];
+  if (problems.length > 0) throw refuse(listErrors(problems));
   return { ID: given?.ID || service.newId(), TTL, LockDelay };
 }
 
@@ -190,7 +196,7 @@ function answer(
 }
 
 function release(service: Service, call: Call, path: string): Reply {
-  const body = bodyOf(call.request);
+  const body = shapedBody(call.request, shapes.variable);
   const namespace = target(call, body);
   if (!call.access.variable(namespace, path, "write")) throw new Refusal(403, "Permission denied", 0);
   const id = lockOf(record(body, "Lock"))?.ID ?? "";
@@ -203,7 +209,7 @@ function release(service: Service, call: Call, path: string): Reply {
 }
 
 function renew(service: Service, call: Call, path: string): Reply {
-  const body = bodyOf(call.request);
+  const body = shapedBody(call.request, shapes.variable);
   if (!call.access.variable(call.namespace, path, "write")) throw permissionDenied();
   const id = lockOf(record(body, "Lock"))?.ID ?? "";
   if (id === "") throw new Refusal(500, "1 error occurred:\n\t* missing lock ID\n\n");

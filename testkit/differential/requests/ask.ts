@@ -31,25 +31,31 @@ export function askOver(
 ): Promise<RawAnswer> {
   return new Promise((resolve, reject) => {
     const { hostname, port } = new URL(address);
-    const outgoing = send({ hostname, port, path, method, agent, headers: { ...headers }, timeout: patienceMs }, (incoming) => {
-      const parts: Buffer[] = [];
-      incoming.on("data", (part: Buffer) => parts.push(part));
-      incoming.on("error", reject);
-      incoming.on("end", () => {
-        const plain = Object.entries(incoming.headers).map(([name, value]) => [name, String(value)] as const);
-        resolve({
-          status: incoming.statusCode ?? 0,
-          headers: Object.fromEntries(plain),
-          body: Buffer.concat(parts).toString("utf8"),
+    const text = body === undefined ? undefined : typeof body === "string" ? body : JSON.stringify(body);
+    // Not every method has a body by itself: its length must be told.
+    const length = text === undefined ? {} : { "content-length": String(Buffer.byteLength(text)) };
+    const outgoing = send(
+      { hostname, port, path, method, agent, headers: { ...length, ...headers }, timeout: patienceMs },
+      (incoming) => {
+        const parts: Buffer[] = [];
+        incoming.on("data", (part: Buffer) => parts.push(part));
+        incoming.on("error", reject);
+        incoming.on("end", () => {
+          const plain = Object.entries(incoming.headers).map(([name, value]) => [name, String(value)] as const);
+          resolve({
+            status: incoming.statusCode ?? 0,
+            headers: Object.fromEntries(plain),
+            body: Buffer.concat(parts).toString("utf8"),
+          });
         });
-      });
-    });
+      },
+    );
     outgoing.on("timeout", () => outgoing.destroy(new Error(`no answer to ${method} ${path} within ${patienceMs} ms`)));
     outgoing.on("error", (error) => {
       if ((error as NodeJS.ErrnoException).code === "ECONNRESET") resolve({ status: 0, headers: {}, body: "" });
       else reject(error);
     });
-    outgoing.end(body === undefined ? undefined : typeof body === "string" ? body : JSON.stringify(body));
+    outgoing.end(text);
   });
 }
 

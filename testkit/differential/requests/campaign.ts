@@ -5,6 +5,7 @@ import { closeConnections, type Request } from "./ask.ts";
 import { generateRead } from "./reads.ts";
 import { Stage } from "./stage.ts";
 import { world } from "./world.ts";
+import { generateWrite } from "./writes.ts";
 
 /** A request that both servers answered otherwise, each time they were asked. */
 export interface FoundRequest {
@@ -15,6 +16,7 @@ export interface FoundRequest {
 
 export interface RequestCounts {
   reads: number;
+  writes: number;
 }
 
 const atOnce = 6;
@@ -55,16 +57,34 @@ export async function compareReads(stage: Stage, seed: number, reads: number, co
   return found;
 }
 
+/** Asks both, one after the other, for so many generated changes, nearly all of which are refused. */
+export async function compareWrites(stage: Stage, seed: number, writes: number, counts: RequestCounts): Promise<FoundRequest[]> {
+  const choose = chooser(seededRandom(seed));
+  const found: FoundRequest[] = [];
+  for (let i = 0; i < writes && found.length < enough; i++) {
+    const request = generateWrite(choose);
+    counts.writes += 1;
+    const { what, real } = await stage.compare(request);
+    if (real.status < 400) await stage.twins.settled();
+    if (i % 20 === 0) await stage.look();
+    if (what !== undefined) found.push({ request, what });
+  }
+  return found;
+}
+
 /** Starts both servers, makes the world on them and asks. */
 export async function requestCampaign(
   binary: string,
   seed: number,
   reads: number,
+  writes: number,
   counts: RequestCounts,
 ): Promise<FoundRequest[]> {
   const twins = await Twins.start(binary);
   try {
-    return await compareReads(await openStage(twins), seed * 1_000_003, reads, counts);
+    const stage = await openStage(twins);
+    const found = await compareReads(stage, seed * 1_000_003, reads, counts);
+    return [...found, ...(await compareWrites(stage, seed * 1_000_003, writes, counts))];
   } finally {
     await twins.stop();
     closeConnections();
