@@ -131,6 +131,7 @@ function change(service: Service, call: Call, verb: Verb | "fail", id: string): 
 /** Health set by hand. */
 function health(service: Service, call: Call, id: string): Reply {
   const body = bodyFor(call, "health", id);
+  inThisRegion(call, service.region);
   const healthy = texts(body, "HealthyAllocationIDs");
   const unhealthy = texts(body, "UnhealthyAllocationIDs");
   if (healthy.length + unhealthy.length === 0)
