@@ -169,6 +169,7 @@ export function volumes(service: Service, call: Call): Reply {
   if (type !== "csi" && type !== "host") throw new Refusal(404, "resource not found");
   readOptions(call.request);
   inThisRegion(call, service.region);
+  if (type === "csi") allow(call, "GET");
   // Nothing to filter, but a filter must be one.
   paginate(call.request, [], { type: "Job", tokenOf: String });
   return { json: [], index: type === "csi" ? 0 : 1, read: true };

@@ -234,6 +234,7 @@ async function scaleJob(service: Service, call: Call, id: string): Promise<Reply
 
 function tagJob(service: Service, call: Call, id: string, name: string): Reply {
   allow(call, "PUT", "POST", "DELETE");
+  const body = call.request.method === "DELETE" ? {} : shapedBody(call.request, shapes.tag);
   need(call, "submit-job", "tag-job-version");
   const answer = (tag: object, index: number): Reply => ({
     json: { ...tag, Index: index, LastContact: 0, KnownLeader: false, NextToken: "" },
@@ -241,7 +242,6 @@ function tagJob(service: Service, call: Call, id: string, name: string): Reply {
   // What a tag said is not told when it goes.
   if (call.request.method === "DELETE")
     return answer({ Name: "", Description: "", TaggedTime: 0 }, untagVersion(service, call.namespace, id, name));
-  const body = shapedBody(call.request, shapes.tag);
   const [version, latest] = [number(body, "Version"), flag(body, "Latest")];
   if (latest && version > 0) throw new Refusal(500, `version must be zero when tagging latest, got: ${version}`);
   const wanted = latest ? (service.state.jobs.get(scoped(call.namespace, id))?.Version ?? 0) : version;

@@ -1,3 +1,4 @@
+import { systemClock } from "../../../cmd/system-clock.ts";
 import { seededRandom } from "../../../simulator/random.ts";
 import { chooser } from "../../job-generator/chooser.ts";
 import { Twins } from "../twins.ts";
@@ -20,6 +21,7 @@ export interface RequestCounts {
 }
 
 const atOnce = 6;
+const gatheringMs = 2_000;
 /** More are found out one by one. */
 const enough = 10;
 
@@ -35,6 +37,10 @@ export async function openStage(twins: Twins, token?: string): Promise<Stage> {
     const { what, status } = await stage.play(step);
     if (what !== undefined || status >= 400) throw new Error(`the world: ${status} ${JSON.stringify(step)} ${what ?? ""}`);
   }
+  // Servers gather for a second what they see of a deployment before they push it on.
+  await systemClock.sleep(gatheringMs);
+  await twins.settled();
+  await stage.look();
   return stage;
 }
 
