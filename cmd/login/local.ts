@@ -47,7 +47,7 @@ export function localLogin(file: UsersFile, rules: readonly Rule[]): LocalLogin 
       if (user === undefined) return { ended: true, why: "the users file names the person no more" };
       const { credential } = session.claims as { readonly credential?: string };
       if (credential !== sha256(user.hash)) return { ended: true, why: "the password was changed" };
-      return { ended: false, rights: rights(session.subject) };
+      return { ended: false, rights: rights(session.subject), email: user.email };
     },
   };
 }

@@ -102,6 +102,16 @@ describe("a session by a Nomad token", () => {
     expect(await people.session(secret, "read")).toBeUndefined();
   });
 
+  it("ends although Nomad cannot answer about somebody else (S24)", async () => {
+    const { clock, nomad, people, login } = bench();
+    const [other, own] = [await login(), await login()];
+    await clock.advance(40_000);
+    nomad.says = new NomadError("the policy holds no rules", { kind: "refused" });
+    expect(await people.session(other.secret, "read")).toBeDefined();
+    nomad.says = "unknown";
+    expect(await people.session(own.secret, "read")).toBeUndefined();
+  });
+
   it("is no one's when the token is by now another's, or ACLs were switched off", async () => {
     for (const says of [{ ...ada, accessor: "b-2" }, "acls_off"] as const) {
       const { nomad, people, login } = bench();

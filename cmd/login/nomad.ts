@@ -1,7 +1,7 @@
 /** A Nomad token: who has one is whom Nomad says, and may in nops what the token may in Nomad. */
 import { ApiError } from "../../api/errors.ts";
 import type { Clock, Random } from "../../model/clock.ts";
-import { NomadError } from "../../model/errors.ts";
+import { NomadError, type NomadErrorKind } from "../../model/errors.ts";
 import type { Rights } from "../../model/grant.ts";
 import type { Log } from "../../model/log.ts";
 import type { Store } from "../../store/open.ts";
@@ -49,6 +49,10 @@ export function nomadLogin(options: NomadLoginOptions): NomadLogin {
     ...derived,
     ...rightsOf(rules, { method: "nomad", names: [accessor], nomadPolicies: policies }),
   ];
+  const standingOf = (accessor: string, policies: readonly string[], derived: readonly Rights[]): Standing => ({
+    ...{ ended: false, email: undefined, accessorId: accessor },
+    rights: rights(accessor, policies, derived),
+  });
   const askAgain = async (session: Session, secret: string): Promise<Standing> => {
     const { sealed } = session.claims as NomadClaims;
     const token = unseal(sealed, secret, session.subject);
@@ -58,7 +62,7 @@ export function nomadLogin(options: NomadLoginOptions): NomadLogin {
     const derived = derive(person);
     const claims: NomadClaims = { sealed, policies: person.policies, derived };
     await options.store.recheckSession(session.id, claims);
-    return { ended: false, rights: rights(session.subject, person.policies, derived), accessorId: session.subject };
+    return standingOf(session.subject, person.policies, derived);
   };
   const deaf = new DeafNomad(clock, options.log);
   return {
@@ -79,12 +83,16 @@ export function nomadLogin(options: NomadLoginOptions): NomadLogin {
     standing: async (session, secret, purpose) => {
       if (purpose === "write") return askAgain(session, secret);
       const { policies, derived } = session.claims as NomadClaims;
-      const known: Standing = { ended: false, rights: rights(session.subject, policies, derived), accessorId: session.subject };
+      const known = standingOf(session.subject, policies, derived);
       const fresh = clock.now() - Date.parse(session.checkedAt) < checkEveryMs;
-      return fresh || deaf.isDeaf() ? known : deaf.unlessDeaf(session.id, () => askAgain(session, secret), known);
+      return fresh || deaf.isDeafTo(session.id) ? known : deaf.unlessDeaf(session.id, () => askAgain(session, secret), known);
     },
   };
 }
+
+/** No answer at all concerns everybody; any other failure only the person it was about, whose policy may be what Nomad cannot read. */
+const noAnswer: ReadonlySet<NomadErrorKind> = new Set(["not_sent", "overloaded"]);
+const everybody = "";
 
 /**
  * Reading goes on with what Nomad said last while it does not answer: that is when people look most. Acting never does.
@@ -94,35 +102,40 @@ class DeafNomad {
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #asking = new Map<string, Promise<Standing>>();
-  #until = Number.NEGATIVE_INFINITY;
+  readonly #until = new Map<string, number>();
 
   constructor(clock: Clock, log: Log) {
     this.#clock = clock;
     this.#log = log;
   }
 
-  isDeaf(): boolean {
-    return this.#clock.now() < this.#until;
+  isDeafTo(session: string): boolean {
+    return [everybody, session].some((whom) => this.#clock.now() < (this.#until.get(whom) ?? Number.NEGATIVE_INFINITY));
   }
 
   unlessDeaf(session: string, ask: () => Promise<Standing>, known: Standing): Promise<Standing> {
     const running = this.#asking.get(session);
     if (running !== undefined) return running;
-    const asking = this.#ask(ask, known).finally(() => this.#asking.delete(session));
+    const asking = this.#ask(session, ask, known).finally(() => this.#asking.delete(session));
     this.#asking.set(session, asking);
     return asking;
   }
 
-  async #ask(ask: () => Promise<Standing>, known: Standing): Promise<Standing> {
+  async #ask(session: string, ask: () => Promise<Standing>, known: Standing): Promise<Standing> {
     try {
       return await ask();
     } catch (error) {
       if (!(error instanceof NomadError)) throw error;
-      this.#until = this.#clock.now() + patienceMs;
+      this.#forgetPast();
+      this.#until.set(noAnswer.has(error.kind) ? everybody : session, this.#clock.now() + patienceMs);
       this.#log.warn("Nomad cannot be asked about a person's token: reading goes on with the rights it had", {
         error: error.message,
       });
       return known;
     }
+  }
+
+  #forgetPast(): void {
+    for (const [whom, until] of this.#until) if (until <= this.#clock.now()) this.#until.delete(whom);
   }
 }

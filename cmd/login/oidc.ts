@@ -76,7 +76,7 @@ export function oidcLogin(options: OidcLoginOptions): OidcLogin {
       const found = await ask(() => provider.finish(search, pending.checks));
       return { person: personOf(found, rights), next: pending.next, formerSecret: pending.formerSecret };
     },
-    standing: async (session) => ({ ended: false, rights: rights(session.claims as OidcClaims) }),
+    standing: async (session) => ({ ended: false, rights: rights(session.claims as OidcClaims), email: session.email }),
   };
 }
 

@@ -108,6 +108,14 @@ describe("a login by name and password", () => {
   });
 });
 
+it("the address of a person counts as the users file has it now, so that nobody approves their own commit by an older one (S57)", async () => {
+  const { secret } = await login("anna", "correct horse");
+  users.set("anna", { name: "anna", hash, email: "anna@new.example" });
+  expect(await people.session(secret, "write")).toMatchObject({ actor: { email: "anna@new.example" } });
+  users.set("anna", { name: "anna", hash, email: undefined });
+  expect((await people.session(secret, "write"))?.actor).not.toHaveProperty("email");
+});
+
 describe("a session ends at once (S24)", () => {
   it.each([
     ["when its person is gone", () => users.delete("anna"), "the users file names the person no more"],

@@ -70,7 +70,7 @@ async function principalOfSession(
     return undefined;
   }
   return {
-    actor: actorOf(session, standing.accessorId ?? session.id),
+    actor: actorOf({ ...session, email: standing.email }, standing.accessorId ?? session.id),
     method: session.method,
     grants: standing.rights.map(grantOf),
     endsAt: session.endsAt,

@@ -24,7 +24,13 @@ export interface Person {
 
 /** How the person of a session stands at this moment (S24). */
 export type Standing =
-  | { readonly ended: false; readonly rights: readonly Rights[]; readonly accessorId?: string }
+  | {
+      readonly ended: false;
+      readonly rights: readonly Rights[];
+      /** As the method vouches for it now. */
+      readonly email: string | undefined;
+      readonly accessorId?: string;
+    }
   | { readonly ended: true; readonly why: string };
 
 /** @throws ApiError or NomadError when it cannot be said now. */
