@@ -319,9 +319,9 @@ export function generateRead(choose: Chooser): Request {
         .replaceAll("%7B", "{")
         .replaceAll("%7D", "}")}`,
     );
-  const method = choose.chance(0.06) ? choose.pick(["POST", "PUT", "DELETE", "HEAD", "PATCH", "OPTIONS"]) : "GET";
+  const other = choose.chance(0.06) ? choose.pick(["POST", "PUT", "DELETE", "HEAD", "PATCH", "OPTIONS"]) : "GET";
+  const method = other !== "GET" && mayChange(route.path, other) ? "GET" : other;
   const whole = query.length === 0 ? path : `${path}?${query.join("&")}`;
-  if (method !== "GET" && mayChange(route.path, method)) return { method: "GET", path: whole };
   return { method, path: whole, ...(walk ? { walk: true } : {}), ...(route.random === undefined ? {} : { unordered: true }) };
 }
 
