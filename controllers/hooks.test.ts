@@ -320,6 +320,17 @@ describe("dispatches whose answer is lost (design D9)", () => {
     expect(await latest(world)).toMatchObject({ state: "failed", reason: "hook_unknown" });
   });
 
+  it("a run that vanished with all of Nomad's jobs is not repeated by itself (D33)", async () => {
+    const world = await startWorld();
+    world.nomad.childExit = undefined;
+    await world.commit({ ...web(pre), "b.hcl": hook("migrate") });
+    await world.clock.advance(3_000);
+    world.nomad.becomeEmpty();
+    await world.clock.advance(60_000);
+    expect(await latest(world)).toMatchObject({ state: "failed", reason: "hook_unknown" });
+    expect(dispatches(world).length).toBe(1);
+  });
+
   describe("a person settles it (D33)", () => {
     async function unknown(): Promise<World> {
       const world = await startWorld();

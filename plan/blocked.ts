@@ -11,7 +11,8 @@ export interface Block {
 /**
  * Whether the job's newest deployment blocks a new one (operator §11.1): it failed or was rejected, nobody asked for a retry, git
  * wants the same, and either nothing changed in the live job since, or it had been registered. The second rule holds whatever the
- * live job is now: Nomad's auto_revert moves it, and without the rule apply and revert would follow each other for ever.
+ * live job is now: Nomad's auto_revert moves it, and without the rule apply and revert would follow each other for ever. Nor does a live
+ * job that moved run a hook again of which nobody can tell whether it ran: that needs a person's word (design D33).
  *
  * `liveUnmoved`: the live job is the one that was seen at detection, apart from scaling (design D6).
  */
@@ -25,10 +26,11 @@ export function blockOf(latest: Deployment | undefined, specHash: string, liveUn
     const message = `deployment ${latest.id} of this spec failed after it was registered${why}; ${change}`;
     return { deploymentId: latest.id, reason: "blocked_applied", message };
   }
-  if (!liveUnmoved && !registered) return undefined;
+  const mayHaveRun = latest.state === "failed" && latest.reason === "hook_unknown";
+  if (!liveUnmoved && !registered && !mayHaveRun) return undefined;
   const rejected = latest.state === "rejected";
   const what = rejected ? `was rejected by ${latest.decidedBy ?? "a person"}` : "failed before anything was changed";
-  const also = registered ? "" : ", and so does a change of the live job";
+  const also = registered || mayHaveRun ? "" : ", and so does a change of the live job";
   return {
     deploymentId: latest.id,
     reason: rejected ? "blocked_rejected" : "blocked_failed",

@@ -131,6 +131,19 @@ describe("each gate", () => {
       { verdict: aVerdict({ drift: "none" }), facts: someFacts({ latest: latest({ state: "failed" }) }) },
       "drift: in_sync",
     ],
+    [
+      "a hook of which nobody can tell whether it ran, though the base moved",
+      { facts: someFacts({ latest: latest({ state: "failed", reason: "hook_unknown" }) }), baseUnmoved: false },
+      "blocked: blocked_failed",
+    ],
+    [
+      "the same, when somebody made the live job equal git",
+      {
+        verdict: aVerdict({ drift: "none" }),
+        facts: someFacts({ latest: latest({ state: "failed", reason: "hook_unknown" }) }),
+      },
+      "drift: in_sync",
+    ],
     ["a rejection", { facts: someFacts({ latest: latest({ state: "rejected" }) }) }, "blocked: blocked_rejected"],
     ["a failure of another spec", { facts: someFacts({ latest: latest({ state: "failed", specHash: "other" }) }) }, undefined],
     ["a retried failure", { facts: someFacts({ latest: latest({ state: "failed", ...retried }) }) }, undefined],

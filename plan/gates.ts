@@ -152,7 +152,8 @@ function judgeDriftGate(input: GateInput, job: DesiredJob): Answer {
   if (isFinishedBatch(input, job)) return { fail: "batch_done" };
   if (verdict.drift === "drift") return { pass: reasons[driftReason(input, job)] };
   // What is live is what failed: that is the obstacle to tell, not that nothing is left to register.
-  if (facts.active === undefined && blockOf(facts.latest, job.specHash, false) !== undefined)
+  const mayBeLive = facts.active === undefined && facts.latest !== undefined && reachedRegister(facts.latest);
+  if (mayBeLive && blockOf(facts.latest, job.specHash, false) !== undefined)
     return { pass: "the live job equals git, and its deployment failed" };
   if (leavesToRegister(verdict, facts)) return { pass: "Nomad reports a difference without naming a field" };
   if (needsVerification(input, job)) return { pass: "the live job equals git; a person asked to check it again" };
