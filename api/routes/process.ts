@@ -6,6 +6,8 @@ import { ApiError } from "../errors.ts";
 import type { ApiDependencies } from "../ports.ts";
 
 const maxWebhookBytes = 1024 * 1024;
+const signatureHint = "the forge signs with the text of the repository's webhook_secret_file";
+const webhookHint = "the path is /webhook/NAME, of a repository that has a webhook_secret_file";
 
 /** Routes of the process itself: probes, version, metrics, webhooks. None needs an API token. */
 export function processRoutes(app: Hono<ApiEnv>, { probes, webhooks }: ApiDependencies): void {
@@ -35,8 +37,8 @@ export function processRoutes(app: Hono<ApiEnv>, { probes, webhooks }: ApiDepend
       throw new ApiError(415, "unsupported_encoding", "the body must not be compressed");
     const body = new Uint8Array(await context.req.arrayBuffer());
     const result = await webhooks.receive(context.req.param("repository"), context.req.header(), body);
-    if (result === "refused") throw new ApiError(401, "unauthenticated", "the signature is not valid");
-    if (result === "unknown") throw new ApiError(404, "not_found", "no such webhook");
+    if (result === "refused") throw new ApiError(401, "unauthenticated", "the signature is not valid", { hint: signatureHint });
+    if (result === "unknown") throw new ApiError(404, "not_found", "no such webhook", { hint: webhookHint });
     return context.json({ accepted: true }, 202);
   });
 }

@@ -117,7 +117,8 @@ export async function resume(name: string | undefined, flags: ActFlags, io: Comm
 }
 
 function jobOrAll(name: string | undefined, flags: ActFlags): string | undefined {
-  if ((name === undefined) === (flags.all !== true)) throw new CommandError(exitCodes.usage, "name one job, or pass --all");
+  if ((name === undefined) === (flags.all !== true))
+    throw new CommandError(exitCodes.usage, "name one job, or pass --all", "nops jobs lists the jobs");
   return name;
 }
 

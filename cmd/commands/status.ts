@@ -29,20 +29,20 @@ function facts(status: StatusJson, address: string, io: CommandIo): readonly (re
       "Paused",
       paused.paused ? `every job, by ${paused.by ?? "somebody"} since ${paused.since ?? "?"}: ${paused.reason ?? ""}` : "no",
     ],
-    ["Jobs", counted(syncStates, status.counts)],
-    ["Deployments", counted(activeStates, status.counts, "deployments_")],
+    ["Jobs", counted(syncStates, status.counts) ?? "none"],
+    ["Deployments", counted(activeStates, status.counts, "deployments_") ?? "none under way"],
   ];
 }
 
 /** States in which something is under way or waits. */
 const activeStates = ["detected", "pending_approval", "pre_hook", "applying", "post_hook"] as const;
 
-function counted(names: readonly string[], counts: StatusJson["counts"], prefix = ""): string {
+function counted(names: readonly string[], counts: StatusJson["counts"], prefix = ""): string | undefined {
   const found = names.flatMap((name) => {
     const count = counts[`${prefix}${name}`] ?? 0;
     return count === 0 ? [] : [`${count} ${name}`];
   });
-  return found.length === 0 ? "none" : found.join(", ");
+  return found.length === 0 ? undefined : found.join(", ");
 }
 
 function repositories(status: StatusJson, io: CommandIo): string {

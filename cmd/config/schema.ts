@@ -99,8 +99,8 @@ const notification = z
     type: z.enum(["webhook", "slack", "discord", "ntfy", "gotify", "email"]).describe("Kind of receiver"),
     url_file: text.min(1).describe("File with the receiver's URL; of email: smtp:// or smtps://, with user and password"),
     token_file: optionalText.describe("File with the receiver's token; not for email"),
-    from: mailAddress.optional().describe("Mail address of the sender; for email only"),
-    to: z.array(mailAddress).default([]).describe("Mail addresses that are told; for email only"),
+    from: mailAddress.optional().describe("Mail address of the sender; email needs it, others refuse it"),
+    to: z.array(mailAddress).default([]).describe("Mail addresses that are told; email needs them, others refuse them"),
     events: z
       .array(z.enum(["pending_approval", "failed", "promotion_wait", "completed"]))
       .default(["pending_approval", "failed", "promotion_wait", "completed"])

@@ -61,7 +61,7 @@ async function checkDatabase(dataDir: string, io: CommandIo): Promise<Finding[]>
     const store = openStore({ path, clock: io.clock, random: io.random, role: "admin" });
     try {
       const restored = await store.restored();
-      if (restored !== undefined) return [warn("database", restored.message, "nops restore --accept")];
+      if (restored !== undefined) return [warn("database", restored.message, `nops restore --accept --data-dir ${dataDir}`)];
       const head = await store.auditHead();
       return [ok("database", `readable, write-ahead log, full synchronisation, ${head.seq} events`)];
     } finally {

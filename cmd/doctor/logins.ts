@@ -68,13 +68,12 @@ async function checkProvider(config: Config, io: CommandIo): Promise<Finding[]> 
 /** Without any credentials nothing is open, but nothing can be decided either (S27). */
 async function checkAnybody({ auth, data_dir }: Config, io: CommandIo): Promise<Finding[]> {
   if (auth.bootstrap_token_file !== undefined || auth.mode.some((mode) => mode !== "token")) return [];
-  const path = databasePath(resolve(io.workingDirectory, data_dir));
-  const nobody = warn(
-    "logins",
-    "there is no API token and no login: nobody can ask or decide anything",
-    "nops token create NAME",
-  );
-  if (!existsSync(path)) return [nobody];
+  const dataDir = resolve(io.workingDirectory, data_dir);
+  const path = databasePath(dataDir);
+  const create = `nops token create NAME --data-dir ${dataDir}`;
+  const nobody = (cure: string): Finding =>
+    warn("logins", "there is no API token and no login: nobody can ask or decide anything", cure);
+  if (!existsSync(path)) return [nobody(`once nops serve has made the database: ${create}`)];
   try {
     const store = openStore({ path, clock: io.clock, random: io.random, role: "admin" });
     try {
@@ -82,7 +81,7 @@ async function checkAnybody({ auth, data_dir }: Config, io: CommandIo): Promise<
       const valid = (await store.listTokens()).filter(
         ({ revokedAt, expiresAt }) => revokedAt === undefined && (expiresAt === undefined || Date.parse(expiresAt) > now),
       );
-      return valid.length === 0 ? [nobody] : [ok("logins", `${plural(valid.length, "valid API token")}`)];
+      return valid.length === 0 ? [nobody(create)] : [ok("logins", `${plural(valid.length, "valid API token")}`)];
     } finally {
       await store.close();
     }

@@ -1,5 +1,5 @@
 /** Every repository: reachable, branch there, what its job files say. */
-import { messageOf } from "../../model/errors.ts";
+import { messageOf, NopsError } from "../../model/errors.ts";
 import type { Config } from "../config/schema.ts";
 import type { CommandIo } from "../io.ts";
 import { createGit } from "../operator/git.ts";
@@ -32,6 +32,7 @@ async function checkRepository(name: string, git: ReturnType<typeof createGit>, 
       ...findings,
     ];
   } catch (error) {
-    return [fail(check, messageOf(error), "check url, branch, path and credentials")];
+    const hint = error instanceof NopsError ? error.hint : undefined;
+    return [fail(check, messageOf(error), hint ?? "check url, branch, path and credentials")];
   }
 }

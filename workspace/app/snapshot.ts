@@ -97,7 +97,9 @@ export async function restoreSnapshot(session: Session, name: string): Promise<v
     const current = { name, restored_at: toInstant(session.host.clock.now()) };
     writeAtomic(join(root, paths.snapshots, "current"), `${JSON.stringify(current)}\n`);
   });
-  session.notice(`the journal is now that of "${name}"; \`nops deploy run\` brings the project in line`);
+  session.notice(
+    `the journal is now that of "${name}"; \`nops deploy run\` does what it lacks, \`nops run\` starts jobs that do not run`,
+  );
 }
 
 /** Undoes the last restore. @throws NotFoundError `nothing_to_roll_back`. */

@@ -58,6 +58,16 @@ describe("nomad_job_run", () => {
     });
     expect(nomad.writes).toEqual([]);
   });
+  it("leaves a job alone that the operator deployed, and takes its name once that was stopped", async () => {
+    const nomad = fakeNomad();
+    await nomad.register({ ID: "a", Type: "service", Meta: { nops_managed: "true" } }, 0);
+    const workspace = withStep("nomad_job_run", { file: "a.json" }, files, { nomad });
+    await expect(workspace.deploy()).rejects.toMatchObject({ name: "RefusedError", code: "operator_owned" });
+    expect(nomad.writes).toEqual(["register default/a"]);
+    await nomad.stopJob(jobKey("default", "a"), { purge: false });
+    await workspace.deploy({ resume: true });
+    expect(nomad.jobs.get(jobKey("default", "a"))?.Meta).toEqual({ "nops.project": "shop" });
+  });
   it("puts the job into the namespace of step, file, service or project, in this order", async () => {
     const nomad = fakeNomad();
     const place = async (params: object, text: string): Promise<void> => {

@@ -1,6 +1,6 @@
 import { RefusedError } from "../../model/errors.ts";
 import { type JobKey, jobKey } from "../../model/job-key.ts";
-import type { JobSpec, JobStub } from "../../model/nomad.ts";
+import type { JobSpec, JobStub, LiveJob } from "../../model/nomad.ts";
 import type { WorkspaceNomad } from "../ports.ts";
 
 /** Job meta by which the workspace finds its jobs again (workspace §M6). Put into the parsed job, never into the file. */
@@ -17,13 +17,19 @@ export const labels = {
  * @throws RefusedError `operator_owned` for a job that the operator manages: one owner for a job (design D3).
  */
 export function withLabels(spec: JobSpec, own: Readonly<Record<string, string>>): JobSpec {
-  if (spec.Meta?.nops_managed === "true") {
-    throw new RefusedError(`job "${spec.ID}" is managed by the operator (meta nops_managed = "true")`, {
-      code: "operator_owned",
-      hint: "remove nops_managed from the job file, or deploy the job through git",
-    });
-  }
+  refuseManaged(spec, "remove nops_managed from the job file, or deploy the job through git");
   return { ...spec, Meta: { ...spec.Meta, ...own } };
+}
+
+/** @throws RefusedError `operator_owned` when the operator deployed the job that runs (design D3). */
+export function refuseOperatorOwned(live: LiveJob): void {
+  refuseManaged(live, "give the job of the workspace another name, or take this one out of the operator's git and stop it first");
+}
+
+function refuseManaged(job: JobSpec, hint: string): void {
+  if (job.Meta?.nops_managed !== "true") return;
+  const message = `job "${job.ID}" is managed by the operator (meta nops_managed = "true")`;
+  throw new RefusedError(message, { code: "operator_owned", hint });
 }
 
 /** A job of the project as the list shows it. */

@@ -6,7 +6,7 @@ import { blindSpotsDiffer, judgeDrift } from "../../plan/drift.ts";
 import { substituteCounts } from "../../plan/scaling.ts";
 import { stepFailed } from "../builtins/params.ts";
 import type { PreparedJob, WorkspaceNomad } from "../ports.ts";
-import { withLabels } from "./labels.ts";
+import { refuseOperatorOwned, withLabels } from "./labels.ts";
 
 /** A job on its way to Nomad: parsed, labelled, with its namespace. */
 export interface ReadyJob {
@@ -58,7 +58,8 @@ export interface RegisterOptions {
  * Brings a job to Nomad: plan, and when something differs a register under check-and-set (design D7). Groups with a
  * `scaling` block keep their live count (D6).
  * @returns `unchanged` when Nomad has it already.
- * @throws NopsError `step_failed` when somebody changed the job between plan and register.
+ * @throws NopsError `step_failed` when somebody changed the job between plan and register; RefusedError `operator_owned` when the
+ *   live job is the operator's, which would put its own back over ours: one owner for a job (design D3).
  */
 export async function registerJob(
   nomad: WorkspaceNomad,
@@ -66,6 +67,7 @@ export async function registerJob(
   options: RegisterOptions,
 ): Promise<"registered" | "unchanged"> {
   const live = await nomad.readJob(ready.key);
+  if (live !== undefined && live.Stop !== true) refuseOperatorOwned(live);
   const spec = substituteCounts(ready.spec, live);
   const plan = await nomad.plan(spec, { policyOverride: options.policyOverride });
   if (live !== undefined && isSame(plan, spec, live, options)) return "unchanged";
