@@ -65,6 +65,16 @@ describe("a signed commit (S46)", () => {
     }
   });
 
+  it("with a signature whose kind is a word of the language is refused as any other", () => {
+    const rsa = commits.find(({ kind }) => kind === "ssh-rsa");
+    const blob = Buffer.from(rsa?.key.split(" ")[1] ?? "", "base64");
+    const signature = Buffer.concat(["constructor", Buffer.alloc(256)].map(sshString));
+    const parts = [blob, "git", "", "sha512", signature].map(sshString);
+    const whole = Buffer.concat([Buffer.from("SSHSIG"), Buffer.from([0, 0, 0, 1]), ...parts]).toString("base64");
+    const text = ed25519.raw.toString("utf8").replace(/(SIGNATURE-----\n )[\s\S]*?(\n -----END)/, `$1${whole}$2`);
+    expect(() => verify(Buffer.from(text), signersOf(rsa?.key ?? ""))).toThrow("its signature does not fit its content");
+  });
+
   it.each([
     ['valid-before="20260102030405Z"', false],
     ['valid-before="20260102030406Z"', true],

@@ -49,7 +49,7 @@ type Check = (name: string, bytes: Buffer, data: Buffer) => boolean;
 
 function checkSignature(check: Check, kind: string, fields: SshFields, data: Buffer): boolean {
   const [name, bytes] = [fields.text(), fields.bytes()];
-  const fits = kind === "ssh-rsa" ? name in rsaHashes : name === kind;
+  const fits = kind === "ssh-rsa" ? Object.hasOwn(rsaHashes, name) : name === kind;
   return fits && fields.isAtEnd && check(name, bytes, data);
 }
 
