@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
+import { createGlob } from "../model/glob.ts";
 import { createMetrics, type MetricsSnapshot } from "../telemetry/metrics.ts";
 
 interface Rule {
@@ -111,6 +112,15 @@ describe("deploy/Dockerfile", () => {
     expect(lines.findLast((line) => line.startsWith("USER"))).toBe("USER nops");
     const ignored = read("deploy/Dockerfile.dockerignore").split("\n");
     for (const path of [".git", "**/node_modules", "data"]) expect(ignored).toContain(path);
+  });
+});
+
+describe("deploy/nops.service", () => {
+  const unit = read("deploy/nops.service");
+  const { files } = JSON.parse(read("package.json")) as { files: readonly string[] };
+
+  it.each([...unit.matchAll(/node_modules\/nops\/(\S+)/g)].map(([, path = ""]) => path))("%s comes with the package", (path) => {
+    expect(files.some((pattern) => createGlob(pattern)(path) || path.startsWith(`${pattern}/`))).toBe(true);
   });
 });
 

@@ -55,7 +55,7 @@ const repository = z.strictObject({
   ),
   webhook_secret_file: optionalText.describe("Secret of the forge's webhook"),
   namespaces: textList.default([]).describe("Namespaces the repository may use; empty: all of nomad.namespaces"),
-  files: textList.default([]).describe("Patterns of job files; empty: the default ones"),
+  files: textList.default([]).describe("Patterns of job files; empty: what ends in .nomad, .hcl, .job or .json and holds a job"),
   ignore: textList.default([]).describe("Patterns of files to pass over"),
   var_files: textList.default([]).describe("Variable files or patterns; later ones win"),
   variables: z
