@@ -143,6 +143,19 @@ describe("notifier", () => {
     expect(retries.at(-1)).toBeUndefined();
   });
 
+  it.each([
+    ["pending_approval", "pending_approval", 1],
+    ["pending_approval", "completed", 0],
+    ["promotion_wait", "applying", 1],
+    ["promotion_wait", "completed", 0],
+    ["failed", "failed", 1],
+  ] as const)("a second try tells of %s while the deployment is in %s: %i times", async (kind, state, times) => {
+    const queue = queueOf({ attempt: 2, kind, deployment: aDeployment({ state }) });
+    await run(queue, [receiver("a", "/a")]);
+    expect(received).toHaveLength(times);
+    expect(queue.outcomes).toEqual([["delivered", 1]]);
+  });
+
   it("follows no redirect and survives an unreachable receiver", async () => {
     status = 302;
     await run(queueOf(), [receiver("a", "/a")]);

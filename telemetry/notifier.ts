@@ -2,6 +2,7 @@
 import got from "got";
 import type { Clock, Timer } from "../model/clock.ts";
 import { toInstant } from "../model/clock.ts";
+import type { Deployment } from "../model/deployment.ts";
 import { messageOf } from "../model/errors.ts";
 import type { Log } from "../model/log.ts";
 import { type MailAddresses, sendMail } from "./receivers/mail.ts";
@@ -63,6 +64,12 @@ const patienceMs = 10_000;
 /** The same once nops is to stop, ms. */
 const stopPatienceMs = 2_000;
 
+/** Where a deployment is while it waits for a person. Once it went on, nobody is asked to look by a message that comes late. */
+const waitingStates: Partial<Record<NotificationMessage["kind"], Deployment["state"]>> = {
+  pending_approval: "pending_approval",
+  promotion_wait: "applying",
+};
+
 /** Sends what waits. `wake` is called when something may have been added; without it a look is taken every 30 s. */
 export class Notifier {
   readonly #options: NotifierOptions;
@@ -117,6 +124,9 @@ export class Notifier {
   /** All receivers at once, so that one that is slow keeps nobody else waiting. */
   async #deliver(notification: QueuedNotification, hung: Set<string>): Promise<void> {
     const { queue, receivers, clock, publicUrl } = this.#options;
+    const waitsIn = waitingStates[notification.kind];
+    if (notification.attempt > 1 && waitsIn !== undefined && notification.deployment.state !== waitsIn)
+      return queue.markDelivered(notification.id);
     const url =
       publicUrl === undefined ? undefined : `${publicUrl.replace(/\/+$/, "")}/deployments/${notification.deployment.id}`;
     const message: NotificationMessage = { kind: notification.kind, deployment: notification.deployment, url };
