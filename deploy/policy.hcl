@@ -4,6 +4,8 @@
 #
 # Repeat the block for every namespace of nomad.namespaces. A job that mounts a host volume needs
 # `host_volume "NAME" { policy = "write" }` beside it, one that mounts a CSI volume the capability csi-mount-volume.
+# For a nops outside of Nomad leave out -namespace and -job, and make a token: nomad acl token create -name nops -policy nops
+# `agent { policy = "read" }` is optional: with it nops doctor can tell whether it knows the server's version.
 
 namespace "default" {
   capabilities = [
