@@ -25,6 +25,8 @@ export async function sendMail(
     {
       url: server.href,
       requireTLS: server.username !== "" && !isLoopback(server.hostname),
+      // A server that never ends its side would keep the process alive after everything else has stopped.
+      socketCloseTimeout: 1_000,
       disableFileAccess: true,
       disableUrlAccess: true,
     },
