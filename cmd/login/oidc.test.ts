@@ -9,7 +9,7 @@ import { FakeClock, SeededRandom } from "../../testkit/fake-clock.ts";
 import { type FakeIssuer, issuerClient, startFakeIssuer } from "../../testkit/fake-issuer.ts";
 import { memoryStore } from "../../testkit/memory-store.ts";
 import { oidcLogin } from "./oidc.ts";
-import { oidcProvider } from "./oidc-provider.ts";
+import { type OidcProvider, OidcRefused, oidcProvider } from "./oidc-provider.ts";
 import { createPeople } from "./people.ts";
 import type { Rule } from "./rules.ts";
 
@@ -22,6 +22,8 @@ const rule = (over: Partial<Rule>): Rule => ({
   namespaces: ["*"],
   ...over,
 });
+
+const anna = { issuer: "https://id.example", sub: "42", username: "anna", email: "anna@example.com", groups: [] };
 
 let issuer: FakeIssuer;
 let clock: FakeClock;
@@ -171,6 +173,26 @@ describe("the way back", () => {
     // Before the provider is asked, which would refuse the code as well.
     expect(await again.text()).toContain("used already");
     expect(again.headers.getSetCookie().join()).not.toContain("__Host-nops=");
+  });
+
+  it("is open however many strangers came back before who proved nothing", async () => {
+    let begun = 0;
+    let isAnna = false;
+    const checks = () => ({ state: `state-${begun++}`, nonce: "n", verifier: "v" });
+    const refused = new OidcRefused("the code is not known");
+    const provider: OidcProvider = {
+      begin: async () => ({ url: issuer.issuer, checks: checks() }),
+      finish: () => (isAnna ? Promise.resolve(anna) : Promise.reject(refused)),
+    };
+    const oidc = oidcLogin({ provider, rules, clock, random: new SeededRandom(4), log });
+    for (let stranger = 0; stranger < 10_001; stranger++) {
+      const { pending } = await oidc.begin(undefined, undefined);
+      await expect(oidc.finish("?code=guess", pending)).rejects.toMatchObject({ code: "login_refused" });
+    }
+    isAnna = true;
+    const { pending } = await oidc.begin(undefined, undefined);
+    expect((await oidc.finish("?code=right", pending)).person).toMatchObject({ name: "anna" });
+    await expect(oidc.finish("?code=right", pending)).rejects.toMatchObject({ code: "login_replayed" });
   });
 
   it.each([

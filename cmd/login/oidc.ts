@@ -70,10 +70,14 @@ export function oidcLogin(options: OidcLoginOptions): OidcLogin {
       const pending = text === undefined ? undefined : (JSON.parse(text) as Pending);
       if (pending === undefined || clock.now() >= pending.until)
         throw new ApiError(400, "login_expired", "the login was begun elsewhere or too long ago");
-      // Whatever comes of it: an answer is looked at once (S32).
-      if (!used.take(pending.checks.state, pending.until, clock.now()))
-        throw new ApiError(400, "login_replayed", "the login was used already");
-      const found = await ask(() => provider.finish(search, pending.checks));
+      const { state } = pending.checks;
+      // An answer that lets somebody in does so once (S32).
+      if (!used.take(state, pending.until, clock.now())) throw new ApiError(400, "login_replayed", "the login was used already");
+      const found = await ask(() => provider.finish(search, pending.checks)).catch((error: unknown) => {
+        // Else strangers, who can begin logins and never prove anything, would fill what is remembered and shut everybody out.
+        used.forget(state);
+        throw error;
+      });
       return { person: personOf(found, rights), next: pending.next, formerSecret: pending.formerSecret };
     },
     standing: async (session) => ({ ended: false, rights: rights(session.claims as OidcClaims), email: session.email }),
@@ -109,7 +113,7 @@ function refuse(error: unknown, log: Log): never {
   throw error;
 }
 
-/** States that came back, until their cookie has expired anyway. */
+/** States that somebody came in with, or is about to, until their cookie has expired anyway. */
 class UsedStates {
   readonly #until = new Map<string, number>();
 
@@ -121,5 +125,9 @@ class UsedStates {
     if (this.#until.size >= mostUsed) return false;
     this.#until.set(state, until);
     return true;
+  }
+
+  forget(state: string): void {
+    this.#until.delete(state);
   }
 }
