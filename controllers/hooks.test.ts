@@ -320,10 +320,10 @@ describe("dispatches whose answer is lost (design D9)", () => {
     expect(await latest(world)).toMatchObject({ state: "failed", reason: "hook_unknown" });
   });
 
-  it("a run that vanished with all of Nomad's jobs is not repeated by itself (D33)", async () => {
-    const world = await startWorld();
+  it("a run that vanished with all of Nomad's jobs is not repeated by itself, though the live job moved (D33)", async () => {
+    const world = await startWorld({}, web({}));
     world.nomad.childExit = undefined;
-    await world.commit({ ...web(pre), "b.hcl": hook("migrate") });
+    await world.commit({ ...web(pre, "web:2"), "b.hcl": hook("migrate") });
     await world.clock.advance(3_000);
     world.nomad.becomeEmpty();
     await world.clock.advance(60_000);
