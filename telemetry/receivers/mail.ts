@@ -1,5 +1,4 @@
 /** Telling people by mail (operator §23): one plain text message over SMTP, whose Message-ID lets mail programs drop a second delivery. */
-import { createTransport } from "nodemailer";
 import { detailOf, type NotificationMessage, titleOf } from "./message.ts";
 
 /** Where a mail goes. */
@@ -21,6 +20,8 @@ export async function sendMail(
   signal: AbortSignal,
 ): Promise<void> {
   const server = smtpServer(url);
+  // Loaded when there is a mail to send: most processes send none, and start sooner without it.
+  const { createTransport } = await import("nodemailer");
   const transport = createTransport(
     {
       url: server.href,
