@@ -222,7 +222,7 @@ const ofApply: readonly BrokenBuild[] = [
   {
     name: "registers over whatever is live",
     breaks: ["I3"],
-    seed: 10,
+    seed: 30,
     ports: withNomad((nomad) => ({
       register: async (spec, _index, submission) => {
         const live = await nomad.readJob(jobKey("default", spec.ID));
@@ -282,7 +282,7 @@ const ofApply: readonly BrokenBuild[] = [
   {
     name: "lets the clock of a step begin anew with each process",
     breaks: ["I12"],
-    seed: 45,
+    seed: 17,
     ports: (deps) => {
       const begun = new Date(deps.clock.now()).toISOString();
       return {
